@@ -1,0 +1,44 @@
+# The door to everything: what CI runs is what a person runs. `make help` lists it.
+.DEFAULT_GOAL := help
+.PHONY: help test test-slow check format bench reproduce clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "optiscore needs Python >= 3.11; call make PYTHON=/path/to/it")'
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp per set of extras: made anew when the dependencies change.
+$(VENV)/.has-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+test: $(VENV)/.has-test ## Run the tests (a few minutes)
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: $(VENV)/.has-test ## Run the slow statistical tests
+	$(BIN)/python -m pytest -n auto -m slow
+
+check: $(VENV)/.has-check ## Lint, formatting and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(VENV)/.has-check ## Format the code and mend what the linter can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(VENV)/.has-rich ## Measure the speed
+	$(BIN)/python benchmarks/scores.py
+
+reproduce: $(VENV)/.has-rich ## Compute the worked example and print its scores
+	$(BIN)/python examples/worked_example.py
+
+clean: ## Remove the virtual environment and all caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,21 @@
+"""Classification with class moments that are known only up to a radius: optimistic and pessimistic scores."""
+
+from .divergence import moment_divergence
+from .extremes import extremal_moments, log_score
+from .limit_law import LimitLaw
+from .radii import clt_radius, limit_radius
+from .scores import SCORES, Score, ScoreTable
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "SCORES",
+    "LimitLaw",
+    "Score",
+    "ScoreTable",
+    "clt_radius",
+    "extremal_moments",
+    "limit_radius",
+    "log_score",
+    "moment_divergence",
+]
