@@ -1,0 +1,21 @@
+"""Seeded hypothesis runs, and the folder of reference values where there is one."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "seeded", derandomize=True, deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("seeded")
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    """The folder with scores.csv and table1.csv."""
+    folder = os.environ.get("OPTISCORE_REFERENCE")
+    if not folder:
+        pytest.skip("OPTISCORE_REFERENCE does not name the folder with scores.csv")
+    return Path(folder)
