@@ -1,0 +1,117 @@
+"""Checks and factors of a mean and a covariance: what every function that takes moments does first."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cholesky, solve_triangular
+
+from ._typing import FloatArray
+
+# Asymmetry beyond this, relative to the standard deviations, is an error and not rounding.
+_SYMMETRY_TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-7}
+
+
+class Factor(NamedTuple):
+    """Lower Cholesky factor of a covariance, and the logarithm of its determinant."""
+
+    lower: FloatArray
+    logdet: float
+
+    def whiten(self, deviations: FloatArray) -> FloatArray:
+        """Solve lower @ eta = deviation for each row; the rows of the result have squared lengths alpha."""
+        return solve_triangular(self.lower, deviations.T, lower=True, check_finite=False).T
+
+
+def check_mean(mean: ArrayLike, name: str) -> FloatArray:
+    """A mean as a finite vector of doubles."""
+    vector = _finite_array(mean, name)
+    if vector.ndim != 1 or vector.size == 0:
+        raise ValueError(f"{name} must be a vector with one entry per feature, got an array of shape {vector.shape}.")
+    return vector
+
+
+def check_covariance(covariance: ArrayLike, name: str, n_features: int) -> tuple[FloatArray, Factor]:
+    """A covariance as a symmetric positive definite matrix of doubles, with its Cholesky factor."""
+    given = np.asarray(covariance)
+    matrix = _finite_array(covariance, name)
+    if matrix.shape != (n_features, n_features):
+        raise ValueError(
+            f"{name} must be of shape {(n_features, n_features)} to go with a mean of {n_features} features, got "
+            f"{matrix.shape}."
+        )
+    return matrix, factorise(matrix, name, _SYMMETRY_TOLERANCE.get(given.dtype, 1e-7))
+
+
+def factorise(matrix: FloatArray, name: str, tolerance: float = 1e-7) -> Factor:
+    """Cholesky factor of a covariance, found on the scale of its correlations so that units do not matter."""
+    variances = np.diagonal(matrix)
+    if not (variances > 0).all():
+        feature = int(np.argmin(variances))
+        raise ValueError(
+            f"{name} is not positive definite: the variance of feature {feature} is {variances[feature]:.3g}. Drop the "
+            f"feature or regularise the covariance."
+        )
+    scale = np.sqrt(variances)
+    correlation = matrix / scale / scale[:, None]
+    asymmetry = np.abs(correlation - correlation.T).max()
+    if asymmetry > tolerance:
+        raise ValueError(
+            f"{name} is not symmetric: entries differ by {asymmetry:.3g} standard deviations from their mirror images. "
+            f"Pass (A + A.T) / 2 if that is what you mean."
+        )
+    try:
+        lower = cholesky(correlation, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"{name} is not positive definite: features are collinear or the matrix is no covariance. Remove "
+            f"redundant features or add a small multiple of the identity."
+        ) from None
+    logdet = 2 * float(np.log(np.diagonal(lower)).sum() + np.log(scale).sum())
+    return Factor(lower * scale[:, None], logdet)
+
+
+def check_points(X: ArrayLike, n_features: int, name: str = "X") -> FloatArray:
+    """One point or many as a finite matrix; float32 is kept, everything else becomes float64."""
+    points = np.asarray(X)
+    points = _finite_array(points, name, np.float32 if points.dtype == np.float32 else np.float64)
+    matrix = points[None, :] if points.ndim == 1 else points
+    if matrix.ndim != 2 or matrix.shape[1] != n_features:
+        raise ValueError(
+            f"{name} must hold points of {n_features} features, one point of shape ({n_features},) or many of shape "
+            f"(n_samples, {n_features}); got {points.shape}."
+        )
+    return matrix
+
+
+def squared_distances(X: FloatArray, mean: FloatArray, factor: Factor) -> FloatArray:
+    """Alpha = (x - m)' S^-1 (x - m) of each row, at most the largest finite number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        eta = factor.whiten(X.astype(np.float64, copy=False) - mean)
+        alpha = np.einsum("ij,ij->i", eta, eta)
+    largest = float(np.finfo(X.dtype).max)
+    return np.nan_to_num(alpha, nan=largest, posinf=largest).clip(max=largest).astype(X.dtype)
+
+
+def check_radius(radius: Any) -> float:
+    """A radius as a finite number >= 0."""
+    try:
+        number = float(radius)
+    except (TypeError, ValueError):
+        raise ValueError(f"radius must be a number >= 0, got {radius!r}.") from None
+    if not (np.isfinite(number) and number >= 0):
+        raise ValueError(f"radius must be a finite number >= 0, got {radius!r}. Radius 0 is the nominal score.")
+    return number
+
+
+def _finite_array(values: ArrayLike, name: str, dtype: type = np.float64) -> FloatArray:
+    try:
+        array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise TypeError
+        array = array.astype(dtype, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of real numbers.") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity; remove or impute these entries first.")
+    return array
