@@ -1,0 +1,183 @@
+"""What every extreme score has in common: one scalar function of alpha, found through one dual variable."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..rootfinding import find_root
+from .table import ScoreTable
+
+Quantity: TypeAlias = Literal["value", "log_score"]
+Curve: TypeAlias = Callable[[FloatArray], FloatArray]
+
+LOG_2PI = float(np.log(2 * np.pi))
+
+# Inside these limits no intermediate result over- or underflows. Below the floor every score is constant to 90
+# digits; above the ceiling it saturates instead of overflowing.
+ALPHA_FLOOR = 1e-200
+ALPHA_CEILING = 1e290
+
+# Some twenty arrays of this many doubles are alive during a search: they stay in the second-level cache.
+_BLOCK = 4096
+
+
+class Extremum(NamedTuple):
+    """The optimum at each alpha: dual variable gamma, value (L or q), and the value's derivative by alpha."""
+
+    dual_variable: FloatArray
+    value: FloatArray
+    derivative: FloatArray
+
+
+class Mixing(NamedTuple):
+    """Extremal moments mu = m + shift w and Sigma = scale S + spread w w', with w = x - m."""
+
+    shift: FloatArray
+    scale: FloatArray
+    spread: FloatArray
+
+
+@dataclass(frozen=True)
+class ExtremeScore(ABC):
+    """The best or the worst score over an ambiguity set, as a function of the squared Mahalanobis distance alpha.
+
+    The divergence that the optimal moments spend decreases in the dual variable gamma; the optimum is where it equals
+    the radius. The search runs on z, the logarithm of gamma or of its distance to the end of its range (see the
+    subclasses): the logarithm of the divergence is nearly straight in z, so that Newton's method needs a few steps.
+
+    Parameters
+    ----------
+    radius : float or ndarray
+        Radius rho >= 0 of the ambiguity set; an array holds one radius per alpha.
+    n_features : int
+        Dimension d.
+    """
+
+    radius: float | FloatArray
+    n_features: int
+
+    # dq/dalpha or dL/dalpha at radius 0, where the value is the nominal one.
+    _nominal_slope: ClassVar[float] = -1.0
+
+    def value(self, alpha: FloatArray) -> FloatArray:
+        """L (Gaussian, fixed mean; for log det S = 0) or q (nonparametric)."""
+        return self.solve(alpha).value
+
+    def derivative(self, alpha: FloatArray) -> FloatArray:
+        """Derivative of the value with respect to alpha, by the envelope theorem."""
+        return self.solve(alpha).derivative
+
+    def dual_variable(self, alpha: FloatArray) -> FloatArray:
+        """The optimal gamma; infinite at radius 0."""
+        return self.solve(alpha).dual_variable
+
+    def solve(self, alpha: FloatArray) -> Extremum:
+        """Solve the dual problem at each alpha; float32 in, float32 out (the search itself runs in float64)."""
+        alpha = np.asarray(alpha)
+        dtype = np.float32 if alpha.dtype == np.float32 else np.float64
+        radius = np.broadcast_to(np.asarray(self.radius, dtype=np.float64), alpha.shape).ravel()
+        flat = alpha.ravel()
+        result = np.empty((3, flat.size), dtype=dtype)
+        for start in range(0, flat.size, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            result[:, block] = _within(dtype, self._solve_block(flat[block].astype(np.float64), radius[block]))
+        return Extremum(*(row.reshape(alpha.shape) for row in result))
+
+    def log_score(self, alpha: FloatArray) -> FloatArray:
+        """Natural logarithm of the score, for log det S = 0."""
+        return self.log_of(self.value(alpha))
+
+    def log_of(self, value: FloatArray) -> FloatArray:
+        """Natural logarithm of the score that belongs to a value: here the log density (L - d log 2 pi)/2."""
+        return 0.5 * value - 0.5 * self.n_features * LOG_2PI
+
+    def log_slope_of(self, value: FloatArray) -> FloatArray:
+        """Derivative of `log_of`."""
+        return np.full_like(value, 0.5)
+
+    def mixing(self, alpha: FloatArray) -> Mixing:
+        """Coefficients of the moments that attain the optimum at alpha > 0 and radius > 0."""
+        alpha = np.clip(np.asarray(alpha, dtype=np.float64), ALPHA_FLOOR, ALPHA_CEILING)
+        return self._mixing(self._search(alpha, np.broadcast_to(self.radius, alpha.shape)), alpha)
+
+    def tabulate(self, quantity: Quantity = "log_score", dtype: type = np.float64) -> Curve:
+        """The value or the log score as a function of alpha without a search per sample: a table, built once."""
+        if np.all(self.radius == 0):
+            return self._nominal_curve(quantity)
+        return _table(self, quantity, dtype)
+
+    @property
+    def pivot(self) -> float:
+        """The distance sqrt(alpha) near which the value bends most, or starts to."""
+        return 0.0
+
+    def _nominal_curve(self, quantity: Quantity) -> Curve:
+        if quantity == "value":
+            return lambda alpha: self._nominal_slope * alpha
+        return lambda alpha: self.log_of(self._nominal_slope * alpha)
+
+    def _curve(self, quantity: Quantity, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A quantity and its derivative by alpha."""
+        _, value, derivative = self.solve(alpha)
+        if quantity == "value":
+            return value, derivative
+        return self.log_of(value), self.log_slope_of(value) * derivative
+
+    def _solve_block(self, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        nominal = rho == 0
+        if nominal.all():
+            slope = np.full_like(alpha, self._nominal_slope)
+            return np.full_like(alpha, np.inf), slope * alpha, slope
+        inside = np.clip(alpha, ALPHA_FLOOR, ALPHA_CEILING)
+        rho = np.where(nominal, 1.0, rho)
+        gamma, value, derivative = self._evaluate(self._search(inside, rho), inside, rho)
+        if nominal.any():
+            gamma = np.where(nominal, np.inf, gamma)
+            value = np.where(nominal, self._nominal_slope * alpha, value)
+            derivative = np.where(nominal, self._nominal_slope, derivative)
+        return gamma, value, derivative
+
+    def _search(self, alpha: FloatArray, rho: FloatArray) -> FloatArray:
+        """Find the z at which the divergence spent equals rho."""
+
+        def surplus(z: FloatArray, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
+            spent, decrease = self._spent(z, alpha)
+            return np.log(rho / spent), decrease / spent
+
+        lower, upper = self._bracket(alpha, rho)
+        return find_root(surplus, lower, upper, (alpha, rho)).root
+
+    @abstractmethod
+    def _bracket(self, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Bounds on z: each term of the divergence is at most rho, and one of the two is at least rho/2."""
+
+    @abstractmethod
+    def _spent(self, z: FloatArray, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Divergence spent at z, and the negative of its derivative with respect to z."""
+
+    @abstractmethod
+    def _evaluate(self, z: FloatArray, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Dual variable, value and derivative at the solution z."""
+
+    @abstractmethod
+    def _mixing(self, z: FloatArray, alpha: FloatArray) -> Mixing:
+        """Coefficients of the extremal moments at the solution z."""
+
+
+@lru_cache(maxsize=512)
+def _table(score: ExtremeScore, quantity: Quantity, dtype: type) -> ScoreTable:
+    return ScoreTable(partial(score._curve, quantity), score.pivot, dtype)
+
+
+def _within(dtype: type, arrays: tuple[FloatArray, ...]) -> FloatArray:
+    """Stack arrays; results too large for single precision saturate instead of overflowing."""
+    stacked = np.stack(arrays)
+    if dtype == np.float32:
+        limit = np.finfo(np.float32).max
+        stacked = np.where(np.isfinite(stacked), np.clip(stacked, -limit, limit), stacked)
+    return stacked
