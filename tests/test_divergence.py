@@ -53,6 +53,14 @@ def test_far_covariances():
     assert moment_divergence([0], [[1e12]], [0], [[1.0]]) == pytest.approx(1e12, rel=1e-10)
 
 
+def test_beyond_the_range_of_numbers():
+    for far in ([1e200], [1e308]):
+        with pytest.raises(ValueError, match="the divergence exceeds the range"):
+            moment_divergence([-1e308], [[1e-200]], far, [[1e-200]])
+    with pytest.raises(ValueError, match="the divergence exceeds the range"):
+        moment_divergence([0], [[1e300]], [0], [[1e-300]])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -139,6 +139,9 @@ def test_one_point_or_many():
         ({"X": [[np.inf, 0.0]]}, "X contains NaN or infinity"),
         ({"X": [[1.0, 2.0, 3.0]]}, "X must hold points of 2 features"),
         ({"X": [["a", "b"]]}, "X must be an array of real numbers"),
+        ({"X": [[10**400, 0]]}, "X must be an array of real numbers"),
+        ({"covariance": [[1.0, 0.0], [0.0]]}, "covariance must be an array of real numbers"),
+        ({"radius": 10**400}, "radius must be a number"),
         ({"mean": [0.0, np.nan]}, "mean contains NaN or infinity"),
         ({"mean": [[0.0, 0.0]]}, "mean must be a vector"),
         ({"covariance": [[1.0, np.inf], [np.inf, 1.0]]}, "covariance contains NaN or infinity"),
@@ -166,6 +169,47 @@ def test_bad_input_is_named(changes, message):
 def test_moments_of_many_points_are_refused():
     with pytest.raises(ValueError, match="x must be one point"):
         extremal_moments(np.zeros((2, 2)), [0, 0], np.eye(2), 0.1)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids="-".join)
+@pytest.mark.parametrize("size", [1e-200, 1e-120, 1e-60, 1e40, 1e80])
+def test_moments_of_points_near_and_far(kind, size):
+    name, side = kind
+    x = np.array([size, 0.0])
+    mu, sigma = extremal_moments(x, [0, 0], np.eye(2), 0.3, score=name, side=side)
+    slack = name == "nonparametric" and side == "optimistic" and size < 0.5
+    assert moment_divergence([0, 0], np.eye(2), mu, sigma) == pytest.approx(0.0 if slack else 0.3, abs=1e-6)
+
+
+def test_points_too_far_for_their_moments_are_refused():
+    with pytest.raises(ValueError, match="move it closer"):
+        extremal_moments([1e150, 0], [0, 0], np.eye(2), 0.3)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "nonparametric", "fixed-mean"])
+def test_order_of_the_sides_where_scores_saturate(name):
+    far = [[1e150], [1e154]]
+    worst, nominal, best = (
+        log_score(far, [0], [[1]], rho, score=name, side=side)
+        for rho, side in ((0.3, "pessimistic"), (0.0, "optimistic"), (0.3, "optimistic"))
+    )
+    assert (worst <= nominal).all()
+    assert (nominal <= best).all()
+
+
+def test_singular_covariances_are_refused():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        root = rng.normal(size=(6, 5))
+        with pytest.raises(ValueError, match="not positive definite"):
+            log_score(np.zeros(6), np.zeros(6), root @ root.T, 0.1)
+
+
+def test_float32_covariance_may_be_as_asymmetric_as_its_rounding():
+    root = np.random.default_rng(0).normal(size=(4, 4)).astype(np.float32)
+    S = root @ root.T + np.eye(4, dtype=np.float32)
+    S[0, 1] *= 1 + 1e-6
+    assert np.isfinite(log_score(np.zeros(4), np.zeros(4), S, 0.1)).all()
 
 
 def test_unrepresentable_moments_are_refused():

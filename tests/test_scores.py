@@ -111,6 +111,28 @@ def test_keeps_the_shape(kind):
     np.testing.assert_array_equal(score.value(alpha)[1], score.value(alpha[1]))
 
 
+def test_objects_check_their_parameters():
+    for radius in (-1.0, np.nan, np.inf, np.array([0.1, -0.1])):
+        with pytest.raises(ValueError, match="radius must be finite and >= 0"):
+            extreme(("gaussian", "optimistic"), radius, 2)
+    for n_features in (0, -3, 2.5):
+        with pytest.raises(ValueError, match="n_features must be a positive whole number"):
+            extreme(("gaussian", "optimistic"), 0.1, n_features)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rounding_errors_below_zero_count_as_zero(kind):
+    for radius in (0.0, 0.3):
+        score = extreme(kind, radius, 2)
+        assert score.value(np.array([-1e-17])) == score.value(np.array([0.0]))
+        assert score.tabulate("value")(np.array([-1e-17])) == score.tabulate("value")(np.array([0.0]))
+
+
+@given(kinds, st.sampled_from([1e-200, 1e-100, 1e8, 1e150]), alphas)
+def test_absurd_radii_give_finite_scores(kind, rho, alpha):
+    assert np.isfinite(extreme(kind, rho, 3).log_score(np.array([alpha]))).all()
+
+
 def test_registry():
     gaussian = get_score("gaussian")
     assert get_score(gaussian) is gaussian

@@ -1,5 +1,7 @@
 """Classification with class moments that are known only up to a radius: optimistic and pessimistic scores."""
 
+from .classifier import OptimisticScoreClassifier
+from .covariance import RidgeCovariance
 from .divergence import moment_divergence
 from .extremes import extremal_moments, log_score
 from .limit_law import LimitLaw
@@ -11,6 +13,8 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "SCORES",
     "LimitLaw",
+    "OptimisticScoreClassifier",
+    "RidgeCovariance",
     "Score",
     "ScoreTable",
     "clt_radius",

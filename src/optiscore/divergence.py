@@ -40,12 +40,16 @@ def moment_divergence(mean_1: ArrayLike, cov_1: ArrayLike, mean_2: ArrayLike, co
         raise ValueError(f"mean_1 and mean_2 must have as many features, got {mu_1.size} and {mu_2.size}.")
     sigma_1, factor_1 = check_covariance(cov_1, "cov_1", mu_1.size)
     sigma_2, factor_2 = check_covariance(cov_2, "cov_2", mu_1.size)
-    shift = factor_2.whiten((mu_2 - mu_1)[None, :])
-    half = factor_2.whiten(sigma_1 - sigma_2)
-    difference = factor_2.whiten(half.T)
-    t = eigvalsh((difference + difference.T) / 2, check_finite=False)
-    if np.abs(t).max() < 0.5:
-        spread = float(stein_loss(t, np.log1p(t)).sum())
-    else:
-        spread = float(t.sum()) - (factor_1.logdet - factor_2.logdet)
-    return float(np.square(shift).sum()) + spread
+    with np.errstate(over="ignore", invalid="ignore"):
+        shift = factor_2.whiten((mu_2 - mu_1)[None, :])
+        ratio = factor_2.whiten(factor_1.lower.T)
+        difference = factor_2.whiten(factor_2.whiten(sigma_1 - sigma_2).T)
+        divergence = float(np.square(shift).sum())
+        if np.abs(difference).sum(axis=1).max() < 0.5:
+            t = eigvalsh((difference + difference.T) / 2, check_finite=False)
+            divergence += float(stein_loss(t, np.log1p(t)).sum())
+        else:
+            divergence += float(np.square(ratio).sum()) - mu_1.size - (factor_1.logdet - factor_2.logdet)
+    if not np.isfinite(divergence):
+        raise ValueError("the divergence exceeds the range of floating-point numbers; rescale the moments.")
+    return max(divergence, 0.0)

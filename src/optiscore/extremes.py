@@ -4,11 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._typing import FloatArray
-from .moments import check_covariance, check_mean, check_points, check_radius, squared_distances
-from .scores import Score, ScoreName, Side, get_score
-
-# Length, in standard deviations, of the step that picks a direction where x equals the mean.
-_STEP_OFF_MEAN = 1e-100
+from .moments import Factor, check_covariance, check_mean, check_points, check_radius, squared_distances
+from .scores import ALPHA_CEILING, ALPHA_FLOOR, Score, ScoreName, Side, get_score
 
 
 def log_score(
@@ -123,10 +120,11 @@ def extremal_moments(
     extreme = kind.at(side, rho, center.size)
     if rho == 0:
         return center.copy(), nominal.copy()
-    w = points[0] - center
-    alpha = squared_distances(points, center, factor)
-    if alpha[0] == 0:
-        w, alpha = _STEP_OFF_MEAN * factor.lower[:, 0], np.array([_STEP_OFF_MEAN**2])
+    w, alpha = points[0] - center, squared_distances(points, center, factor)
+    if alpha[0] > ALPHA_CEILING:
+        raise ValueError("x is too far from the mean for its extremal moments to be represented; move it closer.")
+    if alpha[0] < ALPHA_FLOOR:
+        w, alpha = _step_off_mean(w, factor), np.array([ALPHA_FLOOR])
     with np.errstate(all="ignore"):
         shift, scale, spread = (float(c[0]) for c in extreme.mixing(alpha))
         # The outer product of scaled vectors: neither w w' nor the coefficient alone need be representable.
@@ -135,3 +133,11 @@ def extremal_moments(
     if not (np.isfinite(mu).all() and np.isfinite(sigma).all()):
         raise ValueError("the extremal moments exceed the range of floating-point numbers; use a smaller radius.")
     return mu, sigma
+
+
+def _step_off_mean(w: FloatArray, factor: Factor) -> FloatArray:
+    """The deviation w, or any other where it vanishes, at the squared distance below which scores are constant."""
+    size = np.abs(w).max()
+    direction = w / size if size > 0 else factor.lower[:, 0]
+    eta = factor.whiten(direction[None, :])[0]
+    return direction * np.sqrt(ALPHA_FLOOR) / np.linalg.norm(eta)

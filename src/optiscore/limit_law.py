@@ -1,22 +1,26 @@
 """The limit law of the divergence of estimated moments: a weighted sum of independent chi-squares."""
 
-from typing import Self
+from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh
 from scipy.special import gammaincinv
 
-from ._typing import FloatArray
-from .moments import check_covariance, check_mean, factorise
+from ._typing import BoolArray, FloatArray
+from .moments import check_covariance, check_mean, factorise, finite_array
 from .rootfinding import find_root
 
-# The contour of the inversion integral in units of its width at the saddle point: step, bend and length. Halving the
-# step or doubling the length changes no probability by more than 1e-12.
-_STEP, _BEND, _N_STEPS = 0.08, 0.25, 200
+# The nodes of the inversion integral: step and number on a hyperbolic scale, and how far the contour leans to the left
+# where the integrand decays slowly.
+_STEP, _N_STEPS, _LEAN = 0.07, 220, 0.5
 
-# Rows of features, or of points times nodes times weights, that are alive at a time.
-_BLOCK = 4096
+# Rows of features, and terms of the integral (points times nodes times weights), that are alive at a time.
+_BLOCK, _MAX_TERMS = 4096, 1_000_000
+
+# Stands for all x below it, in units of the largest weight.
+_SMALLEST = 1e-100
 
 
 class LimitLaw:
@@ -36,7 +40,7 @@ class LimitLaw:
     weights : ndarray
         The positive weights in decreasing order.
     mean, variance : float
-        Moments of the law.
+        First two moments of the law.
 
     Examples
     --------
@@ -51,13 +55,23 @@ class LimitLaw:
     """
 
     def __init__(self, weights: ArrayLike) -> None:
-        given = np.asarray(weights, dtype=np.float64).ravel()
-        if not (np.isfinite(given).all() and (given >= 0).all() and (given > 0).any()):
+        given = finite_array(weights, "weights").ravel()
+        if not ((given >= 0).all() and (given > 0).any()):
             raise ValueError("weights must be finite and >= 0, and at least one of them positive.")
         # A weight below rounding of the largest moves no probability.
-        self.weights: FloatArray = np.sort(given[given > 1e-15 * given.max()])[::-1]
+        self.weights: FloatArray = np.sort(given[given > 1e-13 * given.max()])[::-1]
         self.mean = float(self.weights.sum())
-        self.variance = float(2 * np.square(self.weights).sum())
+        # Inside, everything is in units of the largest weight.
+        self._ratios = self.weights / self.weights[0]
+        self._mean_ratio = float(self._ratios.sum())
+
+    def __repr__(self) -> str:
+        return f"LimitLaw({self.weights.size} weights, mean={self.mean:.6g})"
+
+    @property
+    def variance(self) -> float:
+        """Variance of the law."""
+        return 2 * float(np.square(self._ratios).sum()) * float(self.weights[0]) ** 2
 
     @classmethod
     def from_samples(
@@ -87,49 +101,46 @@ class LimitLaw:
         -------
         LimitLaw
         """
-        points = _check_samples(X)
-        n, d = points.shape
-        shares = _shares(sample_weight, n)
-        m = shares @ points if mean is None else check_mean(mean, "mean")
-        deviations = points - m
-        if covariance is None:
-            factor = factorise((deviations * shares[:, None]).T @ deviations, "the sample covariance of X")
-        else:
-            factor = check_covariance(covariance, "covariance", d)[1]
-        eta = factor.whiten(deviations)
-        n_features = d * (d + 3) // 2
-        if min(n, n_features) > max_samples:
-            rows = np.linspace(0, n - 1, max_samples).astype(int)
+        if not (isinstance(max_samples, Integral) and max_samples >= 2):
+            raise ValueError(f"max_samples must be a whole number >= 2, got {max_samples!r}.")
+        points, shares = _check_samples(X, sample_weight)
+        eta = _whiten(points, shares, mean, covariance)
+        n, d = eta.shape
+        n_moments = d * (d + 3) // 2
+        if min(n, n_moments) > max_samples:
+            rows = np.linspace(0, n - 1, int(max_samples)).astype(int)
             eta, shares = eta[rows], shares[rows] / shares[rows].sum()
-        form = _feature_covariance if len(eta) >= n_features else _gram_matrix
+        form = _feature_covariance if len(eta) >= n_moments else _gram_matrix
         return cls(np.maximum(eigvalsh(form(eta, shares), check_finite=False), 0))
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """Probability of at most x."""
         values = np.asarray(x, dtype=np.float64)
-        tail = self._invert(values, with_pole=True)
-        return np.where(values <= 0, 0.0, np.where(values < self.mean, tail, 1 + tail)).clip(0, 1)
+        lower, tail = self._tail(values)
+        return np.where(np.isnan(values), np.nan, np.where(lower, tail, 1 - tail))
 
     def pdf(self, x: ArrayLike) -> FloatArray:
         """Density at x."""
         values = np.asarray(x, dtype=np.float64)
-        return np.where(values <= 0, 0.0, self._invert(values, with_pole=False)).clip(0)
+        density = self._invert(values / self.weights[0], with_pole=False) / self.weights[0]
+        return np.where(np.isnan(values), np.nan, density)
 
     def quantile(self, probability: ArrayLike) -> FloatArray:
         """The x with cdf(x) = probability, for probabilities strictly between 0 and 1."""
-        p = np.asarray(probability, dtype=np.float64)
-        if not ((p > 0) & (p < 1)).all():
-            raise ValueError(f"probability must lie strictly between 0 and 1, got {probability!r}.")
+        p = check_probability(probability, "probability")
         # The largest term alone is smaller than the sum; Markov's inequality bounds from above.
-        lower = np.log(self.weights[0] * 2 * gammaincinv(0.5, p))
-        upper = np.log(self.mean / (1 - p))
+        lower = np.log(np.maximum(2 * gammaincinv(0.5, p), _SMALLEST))
+        upper = np.log(self._mean_ratio / (1 - p))
 
         def surplus(z: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
-            x = np.exp(z)
-            return self.cdf(x) - p, self.pdf(x) * x
+            x = self.weights[0] * np.exp(z)
+            low, tail = self._tail(x)
+            return np.where(low, tail - p, (1 - p) - tail), self.pdf(x) * x
 
-        roots = find_root(surplus, lower.ravel(), upper.ravel(), (p.ravel(),), step_tolerance=1e-6).root
-        return np.exp(roots).reshape(p.shape)
+        roots = find_root(surplus, lower.ravel(), upper.ravel(), (p.ravel(),), step_tolerance=1e-6)
+        if not roots.converged.all():
+            raise ArithmeticError("a quantile was not found; please report the weights.")
+        return self.weights[0] * np.exp(roots.root).reshape(p.shape)
 
     def sample(self, n_samples: int, random_state: int | np.random.Generator | None = None) -> FloatArray:
         """Independent draws."""
@@ -140,70 +151,113 @@ class LimitLaw:
             block[:] = rng.chisquare(1, size=(block.size, self.weights.size)) @ self.weights
         return draws
 
-    def _invert(self, x: FloatArray, with_pole: bool) -> FloatArray:
-        """Invert the Laplace transform M(s) = prod_i (1 + 2 lambda_i s)^(-1/2) at each x > 0.
+    def _tail(self, x: FloatArray) -> tuple[BoolArray, FloatArray]:
+        """Whether x lies below the mean, and the probability of the tail on x's own side of it."""
+        ratio = x / self.weights[0]
+        tail = self._invert(ratio, with_pole=True)
+        lower = ratio < self._mean_ratio
+        return lower, np.where(lower, tail, -tail).clip(0, 1)
 
-        The integral of exp(s x) M(s)/s (for the cdf) or exp(s x) M(s) (for the density) over 2 pi i runs along a
-        parabola that crosses the real axis at a saddle point and bends around the singularities on its negative half.
-        There the trapezoidal rule converges exponentially. Above the mean the saddle to the left of the pole at 0 is
-        taken, which gives minus the upper tail instead of the lower one.
+    def _invert(self, x: FloatArray, with_pole: bool) -> FloatArray:
+        """Invert the Laplace transform M(s) = prod_i (1 + 2 lambda_i s)^(-1/2) at each x > 0, in units of lambda_1.
+
+        The integral of exp(s x) M(s)/s (for the cdf) or exp(s x) M(s) (for the density) over 2 pi i runs upwards
+        through a saddle point on the real axis and leans to the left, away from where |M| is large. There the
+        trapezoidal rule on a hyperbolic scale converges exponentially. Above the mean the saddle to the left of the
+        pole at 0 is taken, which gives minus the upper tail instead of the lower one.
         """
         flat = np.ravel(x)
         result = np.zeros(flat.size)
-        positive = np.flatnonzero(flat > 0)
-        rows = max(1, _BLOCK * 256 // (_N_STEPS * self.weights.size))
+        positive = np.flatnonzero((flat > 0) & (flat < np.inf))
+        rows = max(1, _MAX_TERMS // (_N_STEPS * self.weights.size))
         for start in range(0, positive.size, rows):
             index = positive[start : start + rows]
-            result[index] = self._invert_block(flat[index], with_pole)
+            result[index] = self._invert_block(np.maximum(flat[index], _SMALLEST), with_pole)
         return result.reshape(np.shape(x))
 
     def _invert_block(self, x: FloatArray, with_pole: bool) -> FloatArray:
         saddle, width = (column[:, None] for column in self._saddle(x))
         theta = _STEP * (np.arange(_N_STEPS) + 0.5)
-        # Many weights make the peak narrow against the distance to the nearest branch point: then it hardly bends.
-        bend = _BEND * width / (saddle + 0.5 / self.weights[0])
-        s = saddle + width * (1j * theta - bend * theta**2)
-        direction = width * (1j - 2 * bend * theta)
-        log_transform = -0.5 * np.log1p(2 * s[:, :, None] * self.weights).sum(axis=2)
-        integrand = np.exp(s * x[:, None] + log_transform) * direction
+        y, dy = width * np.sinh(theta), width * np.cosh(theta)
+        turn = np.maximum(self._turn(x[:, None], saddle, y), width)
+        bent = np.hypot(y, turn)
+        s = saddle + 1j * y - _LEAN * (bent - turn)
+        direction = dy * (1j - _LEAN * y / bent)
+        log_transform = -0.5 * np.log1p(2 * s[:, :, None] * self._ratios).sum(axis=2)
+        with np.errstate(under="ignore"):
+            integrand = np.exp(s * x[:, None] + log_transform) * direction
         if with_pole:
             integrand = integrand / s
         # The lower half of the contour mirrors the upper one: the imaginary parts add up.
         return integrand.imag.sum(axis=1) * (_STEP / np.pi)
 
+    def _turn(self, x: FloatArray, saddle: FloatArray, y: FloatArray) -> FloatArray:
+        """The height from which on a contour may lean to the left: there that makes the integrand smaller.
+
+        It does where Re d/ds (s x + log M(s)) = x - sum_i lambda_i t_i/(t_i**2 + Y_i**2) is positive, with Y_i =
+        2 lambda_i y and t_i = Re(1 + 2 lambda_i s), which leaning brings down to T_i - lean Y_i at most.
+        """
+        height = 2 * self._ratios * y[:, :, None]
+        t = 1 + 2 * self._ratios * saddle[:, :, None] - _LEAN * height
+        worst = (self._ratios * np.where(t > height, t / (t**2 + height**2), 0.5 / height)).sum(axis=2)
+        return np.where(worst > x, y, 0.0).max(axis=1, keepdims=True)
+
     def _saddle(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Real s at which s x + log M(s) - log|s| is smallest, and the width of the peak across it."""
-        low = x < self.mean
-        largest, n_weights = self.weights[0], self.weights.size
-        edge = -0.5 / largest
-        lower = np.where(low, 1 / x, edge * (1 - largest / (x + 4 * largest)))
-        upper = np.where(low, (n_weights / 2 + 1) / x, edge * min(0.5, largest / self.mean))
+        low = x < self._mean_ratio
+        lower = np.where(low, 1 / x, -0.5 * (1 - 1 / (x + 4)))
+        upper = np.where(low, (self.weights.size / 2 + 1) / x, -0.5 * min(0.5, 1 / self._mean_ratio))
 
         def slope(s: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-            ratio = self.weights / (1 + 2 * self.weights * s[:, None])
+            ratio = self._ratios / (1 + 2 * self._ratios * s[:, None])
             return x - ratio.sum(axis=1) - 1 / s, 2 * np.square(ratio).sum(axis=1) + 1 / s**2
 
         saddle = find_root(slope, lower, upper, (x,), step_tolerance=1e-6).root
         return saddle, 1 / np.sqrt(slope(saddle, x)[1])
 
 
-def _check_samples(X: ArrayLike) -> FloatArray:
-    points = np.asarray(X, dtype=np.float64)
+def check_probability(value: Any, name: str) -> FloatArray:
+    """Probabilities strictly between 0 and 1."""
+    probability = finite_array(value, name)
+    if not ((probability > 0) & (probability < 1)).all():
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
+    return probability
+
+
+def _check_samples(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+    """Samples of positive weight, and their shares of the total."""
+    points = finite_array(X, "X")
     if points.ndim != 2 or min(points.shape) < 1:
         raise ValueError(f"X must be of shape (n_samples, n_features), got {points.shape}.")
-    if not np.isfinite(points).all():
-        raise ValueError("X contains NaN or infinity; remove or impute these entries first.")
-    return points
-
-
-def _shares(sample_weight: ArrayLike | None, n: int) -> FloatArray:
-    """Weights that sum to 1."""
+    n = len(points)
     if sample_weight is None:
-        return np.full(n, 1 / n)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,) or not (np.isfinite(weight).all() and (weight >= 0).all() and weight.sum() > 0):
-        raise ValueError(f"sample_weight must hold {n} finite numbers >= 0, not all of them 0.")
-    return weight / weight.sum()
+        return points, np.full(n, 1 / n)
+    weight = finite_array(sample_weight, "sample_weight")
+    if weight.shape != (n,) or not ((weight >= 0).all() and (weight > 0).any()):
+        raise ValueError(f"sample_weight must hold {n} numbers >= 0, not all of them 0.")
+    counted = weight > 0
+    shares = weight[counted] / weight.max()
+    return points[counted], shares / shares.sum()
+
+
+def _whiten(points: FloatArray, shares: FloatArray, mean: ArrayLike | None, covariance: ArrayLike | None) -> FloatArray:
+    """Samples in coordinates in which the covariance is the identity."""
+    d = points.shape[1]
+    m = shares @ points if mean is None else check_mean(mean, "mean")
+    if m.size != d:
+        raise ValueError(f"mean must have as many features as X, got {m.size} and {d}.")
+    deviations = points - m
+    if covariance is not None:
+        return check_covariance(covariance, "covariance", d)[1].whiten(deviations)
+    # The law is affine invariant: the units of the features can be chosen for safe squares.
+    size = np.abs(deviations).max(axis=0)
+    constant = size <= 8 * np.finfo(np.float64).eps * np.abs(points).max(axis=0)
+    if constant.any():
+        raise ValueError(
+            f"X has no spread in feature {int(np.argmax(constant))}: the variance is 0. Drop it or pass a covariance."
+        )
+    deviations = deviations / size
+    return factorise((deviations * shares[:, None]).T @ deviations, "the sample covariance of X").whiten(deviations)
 
 
 def _feature_covariance(eta: FloatArray, shares: FloatArray) -> FloatArray:

@@ -1,10 +1,13 @@
 """Radii of the ambiguity sets from the limit law of the divergence (paper, Section 2)."""
 
+from numbers import Integral, Real
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
-from .limit_law import LimitLaw
+from .limit_law import LimitLaw, check_probability
+from .moments import finite_array
 
 
 def clt_radius(n_samples: float, n_features: int, quantile: float = 0.5) -> float:
@@ -33,12 +36,12 @@ def clt_radius(n_samples: float, n_features: int, quantile: float = 0.5) -> floa
     >>> round(clt_radius(100, 5), 6)
     0.193374
     """
-    check_quantile(quantile)
-    if not (np.isfinite(n_samples) and n_samples > 0):
+    check_probability(quantile, "quantile")
+    if not (isinstance(n_samples, Real) and np.isfinite(n_samples) and n_samples > 0):
         raise ValueError(f"n_samples must be a positive number, got {n_samples!r}.")
-    if int(n_features) != n_features or n_features < 1:
+    if not (isinstance(n_features, Integral) and n_features > 0):
         raise ValueError(f"n_features must be a positive whole number, got {n_features!r}.")
-    freedom = n_features * (n_features + 3) / 2
+    freedom = int(n_features) * (int(n_features) + 3) / 2
     return float(2 * gammaincinv(freedom / 2, quantile) / n_samples)
 
 
@@ -81,15 +84,10 @@ def limit_radius(
     >>> round(limit_radius(rng.exponential(size=(1000, 3))) / clt_radius(1000, 3), 2)
     1.71
     """
-    check_quantile(quantile)
+    check_probability(quantile, "quantile")
+    X = finite_array(X, "X")
     law = LimitLaw.from_samples(
         X, mean=mean, covariance=covariance, sample_weight=sample_weight, max_samples=max_samples
     )
-    n_samples = len(np.asarray(X)) if sample_weight is None else float(np.sum(sample_weight))
+    n_samples = len(X) if sample_weight is None else float(np.sum(sample_weight))
     return float(law.quantile(quantile)) / n_samples
-
-
-def check_quantile(quantile: float) -> None:
-    """Refuse what is not a probability strictly between 0 and 1."""
-    if not 0 < quantile < 1:
-        raise ValueError(f"quantile must lie strictly between 0 and 1, got {quantile!r}.")

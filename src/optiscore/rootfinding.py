@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._typing import FloatArray
+from ._typing import BoolArray, FloatArray
 
 
 class Roots(NamedTuple):
     """Roots of a family of functions, and whether each of them was reached."""
 
     root: FloatArray
-    converged: np.ndarray
+    converged: BoolArray
     n_iterations: int
 
 
@@ -27,9 +27,10 @@ def find_root(
 ) -> Roots:
     """Find the root of an increasing function in each of many brackets.
 
-    Newton steps where they stay inside the bracket and at least halve the step before; bisection elsewhere. The
-    bracket therefore shrinks for good in every second step, and the method converges for every increasing function.
-    Newton's error after a step of size h is of order h**2, so that a step of ``step_tolerance`` is the last one needed.
+    Newton steps where they stay inside the bracket and at least halve the step before; bisection elsewhere. Steps
+    therefore shrink to nothing for every increasing function that changes its sign in the bracket. Newton's error
+    after a step of size h is of order h**2 where the function bends on the scale of 1, so that a step of
+    ``step_tolerance`` is the last one needed.
 
     Parameters
     ----------

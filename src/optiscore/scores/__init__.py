@@ -1,6 +1,6 @@
 """The extreme scores: what each looks like as a function of alpha, their tables, and their registry by name."""
 
-from .base import ExtremeScore, Extremum, Mixing
+from .base import ALPHA_CEILING, ALPHA_FLOOR, ExtremeScore, Extremum, Mixing
 from .fixed_mean import FixedMeanOptimistic, FixedMeanPessimistic
 from .gaussian import GaussianOptimistic, GaussianPessimistic
 from .nonparametric import NonparametricOptimistic, NonparametricPessimistic
@@ -8,6 +8,8 @@ from .registry import SCORES, Score, ScoreName, Side, get_score
 from .table import ScoreTable
 
 __all__ = [
+    "ALPHA_CEILING",
+    "ALPHA_FLOOR",
     "SCORES",
     "ExtremeScore",
     "Extremum",

@@ -17,10 +17,10 @@ Curve: TypeAlias = Callable[[FloatArray], FloatArray]
 
 LOG_2PI = float(np.log(2 * np.pi))
 
-# Inside these limits no intermediate result over- or underflows. Below the floor every score is constant to 90
-# digits; above the ceiling it saturates instead of overflowing.
-ALPHA_FLOOR = 1e-200
-ALPHA_CEILING = 1e290
+# Inside these limits no intermediate result over- or underflows. Below the floors every score is constant to 30
+# digits; above the ceilings it saturates instead of overflowing.
+ALPHA_FLOOR, ALPHA_CEILING = 1e-200, 1e290
+_RADIUS_FLOOR, _RADIUS_CEILING = 1e-60, 1e60
 
 # Some twenty arrays of this many doubles are alive during a search: they stay in the second-level cache.
 _BLOCK = 4096
@@ -60,6 +60,13 @@ class ExtremeScore(ABC):
 
     radius: float | FloatArray
     n_features: int
+
+    def __post_init__(self) -> None:
+        radius = np.asarray(self.radius)
+        if not (np.isfinite(radius).all() and (radius >= 0).all()):
+            raise ValueError(f"radius must be finite and >= 0, got {self.radius!r}.")
+        if self.n_features != int(self.n_features) or self.n_features < 1:
+            raise ValueError(f"n_features must be a positive whole number, got {self.n_features!r}.")
 
     # dq/dalpha or dL/dalpha at radius 0, where the value is the nominal one.
     _nominal_slope: ClassVar[float] = -1.0
@@ -102,24 +109,33 @@ class ExtremeScore(ABC):
 
     def mixing(self, alpha: FloatArray) -> Mixing:
         """Coefficients of the moments that attain the optimum at alpha > 0 and radius > 0."""
-        alpha = np.clip(np.asarray(alpha, dtype=np.float64), ALPHA_FLOOR, ALPHA_CEILING)
+        alpha = np.asarray(alpha, dtype=np.float64)
         return self._mixing(self._search(alpha, np.broadcast_to(self.radius, alpha.shape)), alpha)
 
     def tabulate(self, quantity: Quantity = "log_score", dtype: type = np.float64) -> Curve:
         """The value or the log score as a function of alpha without a search per sample: a table, built once."""
-        if np.all(self.radius == 0):
-            return self._nominal_curve(quantity)
-        return _table(self, quantity, dtype)
+        if quantity not in ("value", "log_score"):
+            raise ValueError(f"quantity must be 'value' or 'log_score', got {quantity!r}.")
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
+        if np.ndim(self.radius):
+            raise ValueError("a table is made for one radius; solve for an array of radii.")
+        if (closed_form := self._closed_form()) is not None:
+            return ClosedForm(self, closed_form, quantity, np.dtype(dtype))
+        return _table(self, quantity, np.dtype(dtype).type)
 
     @property
     def pivot(self) -> float:
         """The distance sqrt(alpha) near which the value bends most, or starts to."""
         return 0.0
 
-    def _nominal_curve(self, quantity: Quantity) -> Curve:
-        if quantity == "value":
-            return lambda alpha: self._nominal_slope * alpha
-        return lambda alpha: self.log_of(self._nominal_slope * alpha)
+    def _closed_form(self) -> tuple[float, float] | None:
+        """Limits of the eigenvalue u_1 along x - m where it alone gives the value; None where a search is needed."""
+        return (1.0, 1.0) if self.radius == 0 else None
+
+    def _value_at(self, u_1: FloatArray, alpha: FloatArray) -> FloatArray:
+        """The value that an eigenvalue u_1 alone gives."""
+        return self._nominal_slope * alpha
 
     def _curve(self, quantity: Quantity, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A quantity and its derivative by alpha."""
@@ -129,12 +145,11 @@ class ExtremeScore(ABC):
         return self.log_of(value), self.log_slope_of(value) * derivative
 
     def _solve_block(self, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        nominal = rho == 0
+        alpha, nominal = np.clip(alpha, 0, ALPHA_CEILING), rho == 0
         if nominal.all():
             slope = np.full_like(alpha, self._nominal_slope)
             return np.full_like(alpha, np.inf), slope * alpha, slope
-        inside = np.clip(alpha, ALPHA_FLOOR, ALPHA_CEILING)
-        rho = np.where(nominal, 1.0, rho)
+        inside, rho = np.maximum(alpha, ALPHA_FLOOR), np.where(nominal, 1.0, rho)
         gamma, value, derivative = self._evaluate(self._search(inside, rho), inside, rho)
         if nominal.any():
             gamma = np.where(nominal, np.inf, gamma)
@@ -149,8 +164,12 @@ class ExtremeScore(ABC):
             spent, decrease = self._spent(z, alpha)
             return np.log(rho / spent), decrease / spent
 
+        rho = np.clip(rho, _RADIUS_FLOOR, _RADIUS_CEILING)
         lower, upper = self._bracket(alpha, rho)
-        return find_root(surplus, lower, upper, (alpha, rho)).root
+        roots = find_root(surplus, lower, upper, (alpha, rho))
+        if not roots.converged.all():
+            raise ArithmeticError(f"{type(self).__name__} found no dual variable; please report its arguments.")
+        return roots.root
 
     @abstractmethod
     def _bracket(self, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -169,7 +188,26 @@ class ExtremeScore(ABC):
         """Coefficients of the extremal moments at the solution z."""
 
 
-@lru_cache(maxsize=512)
+@dataclass(frozen=True)
+class ClosedForm:
+    """A score without a search: nominal, or of one eigenvalue that is 1/alpha within limits."""
+
+    score: ExtremeScore
+    limits: tuple[float, float]
+    quantity: Quantity
+    dtype: np.dtype
+
+    def __call__(self, alpha: FloatArray) -> FloatArray:
+        """Values at an array of alphas, in the curve's own type."""
+        alpha = np.clip(np.asarray(alpha, dtype=self.dtype), 0, min(ALPHA_CEILING, float(np.finfo(self.dtype).max)))
+        smallest, largest = self.limits
+        u_1 = np.clip(1 / np.maximum(alpha, self.dtype.type(1 / largest)), self.dtype.type(smallest), None)
+        value = self.score._value_at(u_1, alpha)
+        return value if self.quantity == "value" else self.score.log_of(value)
+
+
+# A table takes between 0.3 and 1.6 MB.
+@lru_cache(maxsize=128)
 def _table(score: ExtremeScore, quantity: Quantity, dtype: type) -> ScoreTable:
     return ScoreTable(partial(score._curve, quantity), score.pivot, dtype)
 

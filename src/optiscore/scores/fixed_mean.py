@@ -13,7 +13,7 @@ from ..stein import (
     log_odds_below_upper,
     stein_loss,
 )
-from .base import ALPHA_CEILING, Curve, ExtremeScore, Mixing, Quantity
+from .base import ALPHA_CEILING, ExtremeScore, Mixing
 
 
 class FixedMeanOptimistic(ExtremeScore):
@@ -33,18 +33,14 @@ class FixedMeanOptimistic(ExtremeScore):
     array([ 1.26543 , -1.959063])
     """
 
-    def tabulate(self, quantity: Quantity = "log_score", dtype: type = np.float64) -> Curve:
-        """As for every score; in one dimension u_1 is 1/alpha, clipped to the set, and no table is needed."""
-        if self.n_features > 1 or np.all(self.radius == 0):
-            return super().tabulate(quantity, dtype)
-        largest, smallest = -self.derivative(np.array([0.0, ALPHA_CEILING])).astype(dtype)
+    def _closed_form(self) -> tuple[float, float] | None:
+        if self.n_features > 1 or self.radius == 0:
+            return super()._closed_form()
+        largest, smallest = -self.derivative(np.array([0.0, ALPHA_CEILING]))
+        return float(smallest), float(largest)
 
-        def curve(alpha: FloatArray) -> FloatArray:
-            u_1 = np.clip(1 / np.maximum(alpha, 1 / largest), smallest, None)
-            value = np.log(u_1) - alpha * u_1
-            return value if quantity == "value" else self.log_of(value)
-
-        return curve
+    def _value_at(self, u_1: FloatArray, alpha: FloatArray) -> FloatArray:
+        return np.log(u_1) - alpha * u_1
 
     def _search(self, alpha: FloatArray, rho: FloatArray) -> FloatArray:
         if self.n_features > 1:

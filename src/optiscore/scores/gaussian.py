@@ -54,7 +54,7 @@ class GaussianOptimistic(ExtremeScore):
 
     def _mixing(self, z: FloatArray, alpha: FloatArray) -> Mixing:
         gamma = np.exp(z)
-        return Mixing(1 / (1 + gamma), gamma / (1 + gamma), gamma / (1 + gamma) ** 2)
+        return Mixing(1 / (1 + gamma), gamma / (1 + gamma), gamma / (1 + gamma) / (1 + gamma))
 
 
 class GaussianPessimistic(ExtremeScore):

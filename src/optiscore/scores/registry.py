@@ -1,7 +1,8 @@
 """The kinds of score by name: a string or an object may be passed wherever a score is asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from .base import ExtremeScore
@@ -40,7 +41,7 @@ class Score:
 
     def at(self, side: Side, radius: Any, n_features: int) -> ExtremeScore:
         """One extreme of the score over the ambiguity sets of a radius."""
-        if side not in ("optimistic", "pessimistic"):
+        if not isinstance(side, str) or side not in ("optimistic", "pessimistic"):
             raise ValueError(f"side must be 'optimistic' or 'pessimistic', got {side!r}.")
         extreme = self.optimistic if side == "optimistic" else self.pessimistic
         return extreme(radius, n_features)
@@ -50,14 +51,16 @@ class Score:
         return -0.5 * logdet if self.is_density else 0.0
 
 
-SCORES: dict[str, Score] = {
-    score.name: score
-    for score in (
-        Score("gaussian", GaussianOptimistic, GaussianPessimistic),
-        Score("nonparametric", NonparametricOptimistic, NonparametricPessimistic, is_density=False),
-        Score("fixed-mean", FixedMeanOptimistic, FixedMeanPessimistic),
-    )
-}
+SCORES: Mapping[str, Score] = MappingProxyType(
+    {
+        score.name: score
+        for score in (
+            Score("gaussian", GaussianOptimistic, GaussianPessimistic),
+            Score("nonparametric", NonparametricOptimistic, NonparametricPessimistic, is_density=False),
+            Score("fixed-mean", FixedMeanOptimistic, FixedMeanPessimistic),
+        )
+    }
+)
 
 
 def get_score(score: ScoreName | Score) -> Score:

@@ -1,6 +1,7 @@
 """Tabulated scores: cubic pieces found by the bits of the distance, so that no sample needs a search or a logarithm."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,7 +22,7 @@ _NEAR_ZERO = 1e-100
 # Values and scratch of one block, some ten arrays, stay in the second-level cache.
 _BLOCK = 8192
 
-Curve = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+CurveWithSlope: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
 class ScoreTable:
@@ -51,7 +52,7 @@ class ScoreTable:
     True
     """
 
-    def __init__(self, curve: Curve, pivot: float = 0.0, dtype: type = np.float64) -> None:
+    def __init__(self, curve: CurveWithSlope, pivot: float = 0.0, dtype: type = np.float64) -> None:
         self.dtype = np.dtype(dtype)
         self._curve = curve
         self._pivot = float(pivot)
@@ -71,7 +72,7 @@ class ScoreTable:
         """Values at an array of alphas, in the table's own type."""
         alpha = np.asarray(alpha, dtype=self.dtype)
         flat = alpha.reshape(-1)
-        values = np.empty_like(flat)
+        values = np.empty(flat.size, dtype=self.dtype)
         scratch = np.empty((3, min(_BLOCK, flat.size)), dtype=self.dtype)
         for start in range(0, flat.size, _BLOCK):
             block = flat[start : start + _BLOCK]
@@ -80,7 +81,8 @@ class ScoreTable:
 
     def _evaluate(self, alpha: FloatArray, out: FloatArray, scratch: FloatArray) -> None:
         y, node, index = scratch[0], scratch[1], scratch[2].view(self._bits)
-        np.sqrt(alpha, out=y)
+        np.clip(alpha, 0, self.dtype.type(ALPHA_MAX), out=y)
+        np.sqrt(y, out=y)
         if self._pivot:
             np.subtract(y, self.dtype.type(self._pivot), out=y)
             below = y < 0
@@ -100,7 +102,8 @@ class ScoreTable:
             np.add(out, c.take(index, out=node, mode="clip"), out=out)
         if alpha.size and alpha.max() > ALPHA_MAX:
             far = alpha > ALPHA_MAX
-            out[far] = self._curve(alpha[far].astype(np.float64))[0]
+            limit = np.finfo(self.dtype).max
+            out[far] = self._curve(alpha[far].astype(np.float64))[0].clip(-limit, limit)
 
     def _choose_origin(self) -> float:
         """The largest origin whose first octave of pieces meets the tolerance at their midpoints."""

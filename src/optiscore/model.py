@@ -1,0 +1,85 @@
+"""The fitted model as mathematics: from samples to best and worst log scores under every class."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from ._typing import FloatArray
+from .decision import LogScores
+from .distances import ClassDistances
+from .nominal import NominalMoments
+from .scores import Score
+from .scores.base import Curve
+
+#: Receives the rows of a block and the log scores of its samples.
+Consumer: TypeAlias = Callable[[slice, LogScores], None]
+
+# From this many samples on, building a table costs less than solving for each of them.
+_TABULATE_FROM = 20_000
+
+
+class ScoreModel:
+    """Best and worst log scores of samples under all classes.
+
+    Parameters
+    ----------
+    score : Score
+        Kind of score.
+    moments : NominalMoments
+        Means, covariances and factors of the classes.
+    radii : ndarray of shape (n_classes,)
+        Radii of their ambiguity sets.
+    """
+
+    def __init__(self, score: Score, moments: NominalMoments, radii: FloatArray) -> None:
+        self.score, self.radii = score, radii
+        self.distances = ClassDistances(moments.means, moments.factors)
+        self.n_features = moments.means.shape[1]
+        self.log_volumes = np.array([score.log_volume(factor.logdet) for factor in moments.factors])
+
+    def for_each_block(self, X: FloatArray, consume: Consumer, with_pessimistic: bool = True) -> None:
+        """Call ``consume(rows, scores)`` for blocks of rows of X, possibly from several threads at once."""
+        evaluate = self.evaluator(len(X), X.dtype.type, with_pessimistic)
+        self.distances.for_each_block(X, lambda rows, alpha: consume(rows, evaluate(alpha)))
+
+    def log_scores(self, X: FloatArray, with_pessimistic: bool = True) -> LogScores:
+        """Log scores of all samples, of shape (n_classes, n_samples)."""
+        optimistic = np.empty((len(self.radii), len(X)), dtype=X.dtype)
+        pessimistic = np.empty_like(optimistic) if with_pessimistic else None
+
+        def consume(rows: slice, scores: LogScores) -> None:
+            optimistic[:, rows] = scores.optimistic
+            if pessimistic is not None:
+                pessimistic[:, rows] = scores.pessimistic
+
+        self.for_each_block(X, consume, with_pessimistic)
+        return LogScores(optimistic, pessimistic)
+
+    def evaluator(
+        self, n_samples: int, dtype: type, with_pessimistic: bool = True
+    ) -> Callable[[FloatArray], LogScores]:
+        """A function from squared distances (n_classes, n) to log scores, tabulated if it pays for so many samples."""
+        best = [self._curve("optimistic", c, n_samples, dtype) for c in range(len(self.radii))]
+        worst = (
+            [self._curve("pessimistic", c, n_samples, dtype) for c in range(len(self.radii))]
+            if with_pessimistic
+            else []
+        )
+        volumes = self.log_volumes.astype(dtype)
+
+        def evaluate(alpha: FloatArray) -> LogScores:
+            return LogScores(_apply(best, alpha, volumes), _apply(worst, alpha, volumes) if with_pessimistic else None)
+
+        return evaluate
+
+    def _curve(self, side: str, c: int, n_samples: int, dtype: type) -> Curve:
+        extreme = self.score.at(side, float(self.radii[c]), self.n_features)  # type: ignore[arg-type]
+        return extreme.tabulate(dtype=dtype) if n_samples >= _TABULATE_FROM else extreme.log_score
+
+
+def _apply(curves: list[Curve], alpha: FloatArray, volumes: FloatArray) -> FloatArray:
+    scores = np.empty_like(alpha)
+    for curve, volume, distances, row in zip(curves, volumes, alpha, scores, strict=True):
+        np.add(curve(distances), volume, out=row)
+    return scores

@@ -1,0 +1,98 @@
+"""Parameters of the classifier, checked and brought into one form: priors, radii and the decision rule."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._typing import FloatArray
+from .nominal import ClassSample, NominalMoments
+from .limit_law import check_probability
+from .radii import clt_radius, limit_radius
+
+
+def check_priors(priors: ArrayLike | None, samples: Sequence[ClassSample]) -> FloatArray:
+    """Class probabilities: those given, or the shares of the samples."""
+    if priors is None:
+        sizes = np.array([sample.size for sample in samples], dtype=np.float64)
+        return sizes / sizes.sum()
+    given = _numbers(priors, "priors", len(samples))
+    if not (given > 0).all() or abs(given.sum() - 1) > 1e-6:
+        raise ValueError(f"priors must be positive and sum to 1, got {given.tolist()} with sum {given.sum():g}.")
+    return given / given.sum()
+
+
+def check_pooling(pooling: Any) -> float:
+    """A share between 0 and 1."""
+    if not (isinstance(pooling, (int, float, np.number)) and 0 <= pooling <= 1):
+        raise ValueError(f"pooling must be a number between 0 and 1, got {pooling!r}.")
+    return float(pooling)
+
+
+def check_radii(radius: Any, quantile: float, samples: Sequence[ClassSample], moments: NominalMoments) -> FloatArray:
+    """One radius per class: calibrated, or as given."""
+    if isinstance(radius, str):
+        if radius not in ("clt", "limit"):
+            raise ValueError(f"radius must be 'clt', 'limit', a number, one per class or a dict, got {radius!r}.")
+        check_probability(quantile, "quantile")
+        calibrate = _clt if radius == "clt" else _limit
+        return np.array([calibrate(sample, moments, c, quantile) for c, sample in enumerate(samples)])
+    labels = [sample.label for sample in samples]
+    if isinstance(radius, Mapping):
+        if set(radius) != set(labels):
+            raise ValueError(f"radius must have one entry per class {_plain(labels)}, got the labels {_plain(radius)}.")
+        radius = [radius[label] for label in labels]
+    radii = _numbers(radius, "radius", len(samples))
+    if not (radii >= 0).all():
+        raise ValueError(f"radius must be >= 0, got {radii.tolist()}. Radius 0 takes the moments as exact.")
+    return radii
+
+
+def check_offsets(threshold: Any, n_classes: int) -> FloatArray:
+    """Offsets -log tau_c for a threshold given by numbers; one number tau stands for (1, tau)."""
+    message = "threshold must be 'tuned', 'prior', 'minimax', a positive number for two classes, or one per class"
+    if isinstance(threshold, str):
+        raise ValueError(f"{message}; got {threshold!r}.")
+    if np.ndim(threshold) == 0 and n_classes == 2:
+        threshold = [1.0, threshold]
+    if np.shape(threshold) != (n_classes,):
+        raise ValueError(f"{message}; got {threshold!r} for {n_classes} classes.")
+    tau = _numbers(threshold, "threshold", n_classes)
+    if not (tau > 0).all():
+        raise ValueError(f"{message}; got {threshold!r}.")
+    return -np.log(tau)
+
+
+def _clt(sample: ClassSample, moments: NominalMoments, c: int, quantile: float) -> float:
+    return clt_radius(sample.size, moments.means.shape[1], quantile)
+
+
+def _limit(sample: ClassSample, moments: NominalMoments, c: int, quantile: float) -> float:
+    """Whitened by the nominal moments, so that classes with fewer samples than features have a radius too."""
+    return limit_radius(
+        sample.X,
+        quantile,
+        mean=moments.means[c],
+        covariance=moments.covariances[c],
+        sample_weight=sample.weight,
+    )
+
+
+def _numbers(values: Any, name: str, n_classes: int) -> FloatArray:
+    """One finite number per class; a single one is repeated."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got {values!r}.") from None
+    if array.ndim == 0 and name == "radius":
+        array = np.full(n_classes, float(array))
+    if array.shape != (n_classes,):
+        raise ValueError(f"{name} must hold one number for each of the {n_classes} classes, got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {values!r}.")
+    return array
+
+
+def _plain(labels: Any) -> list[Any]:
+    return [label.item() if isinstance(label, np.generic) else label for label in labels]
