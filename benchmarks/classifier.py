@@ -37,9 +37,9 @@ def predict_table(rounds: int) -> Table:
             models = {"QDA": QuadraticDiscriminantAnalysis().fit(X[head], y[head])}
             for threshold in ("tuned", "prior", "minimax"):
                 models[threshold] = OptimisticScoreClassifier(threshold=threshold).fit(X[head], y[head])
-            seconds = best_seconds({name: lambda m=m: m.predict(X) for name, m in models.items()}, rounds)
+            seconds = best_seconds({name: lambda m=m, X=X: m.predict(X) for name, m in models.items()}, rounds)
             memory = {
-                name: (peak_bytes(lambda m=models[name]: m.predict(X)) - 8 * len(X)) / X.nbytes
+                name: (peak_bytes(lambda m=models[name], X=X: m.predict(X)) - 8 * len(X)) / X.nbytes
                 for name in ("tuned", "minimax", "QDA")
             }
             ratios = [f"{seconds[name] / seconds['QDA']:.2f}" for name in ("tuned", "prior", "minimax")]
@@ -50,7 +50,7 @@ def predict_table(rounds: int) -> Table:
 
 
 def fit_table(rounds: int) -> Table:
-    """fit with the defaults (Ledoit-Wolf, clt, tuned): seconds of QDA, ratio of ours to it, and the growth with n."""
+    """Fit with the defaults (Ledoit-Wolf, clt, tuned): seconds of QDA, ratio of ours to it, and the growth with n."""
     table = Table(title=f"fit, n d = {FIT_SIZE:,}, two classes: time relative to QDA")
     for heading in ("d", "QDA [s]", "ours / QDA", "ours, 4 n / n"):
         table.add_column(heading, justify="right")

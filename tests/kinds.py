@@ -1,5 +1,7 @@
 """The table of scores that the tests are crossed with."""
 
+import numpy as np
+
 from optiscore import SCORES
 
 SIDES = ("optimistic", "pessimistic")
@@ -10,3 +12,33 @@ def extreme(kind, radius, n_features):
     """One of the six extreme scores."""
     score, side = kind
     return SCORES[score].at(side, radius, n_features)
+
+
+def random_moments_in_set(m, S, rho, rng, n, fixed_mean=False):
+    """Means (n, d) and precisions (n, d, d) within divergence rho of (m, S): on the surface half of the time.
+
+    In whitened coordinates the moments move along random directions, mu = t u and Sigma = expm(t H), as far as the
+    divergence allows.
+    """
+    d = len(m)
+    H = rng.normal(size=(n, d, d)) * rng.choice([0.05, 0.3, 1.0], size=(n, 1, 1))
+    h, Q = np.linalg.eigh(H + H.transpose(0, 2, 1))
+    u = np.zeros((n, d)) if fixed_mean else rng.normal(size=(n, d))
+    along = np.square(np.einsum("nij,ni->nj", Q, u))
+
+    def divergence(t):
+        scaled = t[:, None] * h
+        return (np.exp(-scaled) - 1 + scaled + t[:, None] ** 2 * along * np.exp(-scaled)).sum(axis=1)
+
+    low, high = np.zeros(n), np.full(n, 1e-3)
+    while (growing := divergence(high) < rho).any():
+        high[growing] *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        inside = divergence(middle) <= rho
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    t = low * np.where(rng.random(n) < 0.5, 1.0, rng.random(n))
+    lower = np.linalg.cholesky(S)
+    inverse = np.linalg.inv(lower)
+    core = (Q * np.exp(-t[:, None] * h)[:, None, :]) @ Q.transpose(0, 2, 1)
+    return m + (t[:, None] * u) @ lower.T, inverse.T @ core @ inverse

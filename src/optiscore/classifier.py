@@ -1,6 +1,5 @@
 """OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
 
-from types import MethodType
 from typing import Any, Self
 
 import numpy as np
@@ -14,23 +13,13 @@ from .certificate import largest_certified_factor
 from .decision import LogScores, MinimaxRule, OffsetRule, Rule, decide, non_dominated, posterior_bounds
 from .model import ScoreModel
 from .nominal import estimate_moments, split_classes
+from .score_parameter import ScoreParameter
 from .scores import Score, ScoreName, get_score
 from .settings import check_offsets, check_pooling, check_priors, check_radii
 from .tuning import tuned_offsets
 
 
-class _ScoreAttribute:
-    """The parameter ``score`` and scikit-learn's method of that name in one attribute: written one, read the other."""
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        method = ClassifierMixin.score
-        return method if instance is None else MethodType(method, instance)
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        vars(instance)["score"] = value
-
-
-class OptimisticScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier by optimistic score ratios, robust to moments that are known only roughly.
 
     Each class has a nominal mean and covariance, and a ball of plausible moments around them: all those whose
@@ -150,12 +139,6 @@ class OptimisticScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.covariance_estimator = covariance_estimator
         self.pooling = pooling
 
-    score = _ScoreAttribute()
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of the estimator, by name."""
-        return super().get_params(deep) | {"score": vars(self)["score"]}
-
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn moments, radii and offsets from labelled samples.
 
@@ -172,23 +155,18 @@ class OptimisticScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         -------
         self : OptimisticScoreClassifier
         """
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not (counted := sample_weight > 0).all():
-                X, y, sample_weight = X[counted], y[counted], sample_weight[counted]
-        self.classes_ = np.unique(y)
+        points, labels, weight = self._validate_training(X, y, sample_weight)
+        self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold at least two classes, got 1 class: {self.classes_.tolist()}.")
-        codes = np.searchsorted(self.classes_, y)
-        samples = split_classes(X, codes, self.classes_, sample_weight)
+        codes = np.searchsorted(self.classes_, labels)
+        samples = split_classes(points, codes, self.classes_, weight)
         self.priors_ = check_priors(self.priors, samples)
         moments = estimate_moments(samples, self.priors_, self.covariance_estimator, check_pooling(self.pooling))
         self.means_, self.covariances_ = moments.means, moments.covariances
         self.radii_ = check_radii(self.radius, self.quantile, samples, moments)
-        self._model = ScoreModel(get_score(vars(self)["score"]), moments, self.radii_)
-        self._rule = self._fit_rule(X, codes, sample_weight)
+        self._model = ScoreModel(get_score(self.get_params(deep=False)["score"]), moments, self.radii_)
+        self._rule = self._fit_rule(points, codes, weight)
         self.threshold_ = self._rule.offsets
         return self
 
@@ -346,6 +324,18 @@ class OptimisticScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             scores = self._model.log_scores(X, with_pessimistic=False)
             return OffsetRule(tuned_offsets(scores.optimistic, codes, self.priors_, sample_weight))
         return OffsetRule(check_offsets(self.threshold, len(self.classes_)))
+
+    def _validate_training(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
+        """Samples, labels and weights; samples of weight 0 are left out."""
+        points, labels = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(labels)
+        if sample_weight is None:
+            return points, labels, None
+        weight = _check_sample_weight(sample_weight, points, dtype=np.float64, ensure_non_negative=True)
+        counted = weight > 0
+        return (points, labels, weight) if counted.all() else (points[counted], labels[counted], weight[counted])
 
     def _validate(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)

@@ -29,7 +29,7 @@ def standardised_ledoit_wolf(
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Samples of one class.
+        Samples of one class; columns that are contiguous are fastest.
     mean : ndarray of shape (n_features,)
         Their (weighted) mean.
     fallback_scale : ndarray of shape (n_features,)
@@ -44,28 +44,31 @@ def standardised_ledoit_wolf(
         Ledoit and Wolf do not shrink although features are collinear (two samples, say), the weight is 1/(1 + n).
     """
     n = len(X) if sample_weight is None else float(sample_weight.sum())
-    deviations = X - mean
-    scale = np.abs(deviations).max(axis=0)
-    constant = scale <= 8 * np.finfo(X.dtype).eps * np.abs(X).max(axis=0)
+    top, bottom = X.max(axis=0).astype(np.float64), X.min(axis=0).astype(np.float64)
+    scale = np.maximum(top - mean, mean - bottom)
+    constant = scale <= 8 * np.finfo(X.dtype).eps * np.maximum(np.abs(top), np.abs(bottom))
     scale[constant] = fallback_scale[constant]
-    deviations /= scale
-    deviations[:, constant] = 0
-    weighted = deviations if sample_weight is None else deviations * sample_weight[:, None]
-    correlation = (weighted.T @ deviations) / n
+    # Features in rows, in units in which no square over- or underflows.
+    deviations = np.subtract(X.T, mean[:, None], order="C")
+    deviations *= np.where(constant, 0.0, 1 / scale)[:, None]
+    weighted = deviations if sample_weight is None else deviations * sample_weight
+    correlation = (weighted @ deviations.T) / n
     spread = np.sqrt(np.where(constant, 1.0, np.diagonal(correlation)))
     correlation /= spread * spread[:, None]
-    squares = np.square(deviations) @ (1 / np.square(spread))
-    fourth = np.square(squares).mean() if sample_weight is None else sample_weight @ np.square(squares) / n
+    lengths = (1 / np.square(spread)) @ np.square(deviations, out=deviations)
+    fourth = lengths @ lengths / n if sample_weight is None else sample_weight @ np.square(lengths) / n
     shrinkage = ledoit_wolf_shrinkage(correlation, float(fourth), n)
     shrunk = _shrink(correlation, shrinkage, constant, n)
     if cholesky_or_none(shrunk) is None:
         shrunk = _shrink(correlation, max(shrinkage, 1 / (1 + n)), constant, n)
     unit = scale * spread
-    return shrunk * unit * unit[:, None]
+    # Variances beyond the range of numbers become infinite; the caller can say which class has them.
+    with np.errstate(over="ignore"):
+        return shrunk * unit * unit[:, None]
 
 
 def _shrink(correlation: FloatArray, shrinkage: float, constant: BoolArray, n: float) -> FloatArray:
-    """Mix with the mean variance times the identity; n equal values bound a constant feature's variance by 1/(1 + n)."""
+    """Mix with the mean variance times the identity; a feature constant over n samples gets a variance of 1/(1 + n)."""
     d = len(correlation)
     target = shrinkage * np.count_nonzero(~constant) / d
     shrunk = (1 - shrinkage) * correlation

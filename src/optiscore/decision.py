@@ -4,7 +4,7 @@ Arrays of scores have the shape (n_classes, n_samples).
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import log_expit
@@ -19,35 +19,19 @@ class LogScores(NamedTuple):
     pessimistic: FloatArray | None = None
 
 
-class Rule(Protocol):
-    """What turns log scores into a decision."""
-
-    needs_pessimistic: bool
-    offsets: FloatArray
-
-    def columns(self, scores: LogScores) -> FloatArray:
-        """One number per class: the largest wins."""
-
-    def margin(self, scores: LogScores) -> FloatArray:
-        """Two classes: the decision function, >= 0 for the second class."""
-
-    def log_proba(self, scores: LogScores) -> FloatArray:
-        """Log probabilities whose largest agrees with the decision."""
-
-
 @dataclass(frozen=True)
 class OffsetRule:
     """The class with the largest log f_c^max + offset_c (paper, Algorithm 1: offset_1 - offset_0 = -log tau)."""
 
     offsets: FloatArray
-    needs_pessimistic = False
+    needs_pessimistic: ClassVar[bool] = False
 
     def columns(self, scores: LogScores) -> FloatArray:
-        """log f_c^max + offset_c."""
+        """Log f_c^max + offset_c."""
         return scores.optimistic + self.offsets.astype(scores.optimistic.dtype)[:, None]
 
     def margin(self, scores: LogScores) -> FloatArray:
-        """log R - log tau."""
+        """Log R - log tau."""
         log_tau = scores.optimistic.dtype.type(self.offsets[0] - self.offsets[1])
         return scores.optimistic[1] - scores.optimistic[0] - log_tau
 
@@ -65,7 +49,7 @@ class MinimaxRule:
     """
 
     offsets: FloatArray
-    needs_pessimistic = True
+    needs_pessimistic: ClassVar[bool] = True
 
     def columns(self, scores: LogScores) -> FloatArray:
         """Log odds of the smallest plausible posterior of each class."""
@@ -88,6 +72,9 @@ class MinimaxRule:
         assert scores.pessimistic is not None
         offsets = self.offsets.astype(scores.optimistic.dtype)[:, None]
         return scores.pessimistic + offsets, scores.optimistic + offsets
+
+
+Rule: TypeAlias = OffsetRule | MinimaxRule
 
 
 def decide(rule: Rule, scores: LogScores) -> np.ndarray:

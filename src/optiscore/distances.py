@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import joblib
 import numpy as np
@@ -17,9 +17,12 @@ from .moments import Factor
 #: Receives the rows of a block and the squared distances (n_classes, n_rows) of its samples.
 Consumer: TypeAlias = Callable[[slice, FloatArray], None]
 
-# Three such buffers are alive per thread.
-_BUFFER_BYTES = 256 * 1024
-_MAX_ROWS = 8192
+# Distances that are handed on together: threads meet at the interpreter's lock after every array operation, so that
+# small blocks would make them wait for each other.
+_BLOCK_DISTANCES, _MAX_ROWS = 131_072, 65_536
+
+# Samples that are whitened together: three such buffers are alive per thread.
+_BUFFER_BYTES = 1024 * 1024
 
 # Rows of a triangular factor that are multiplied at a time: what lies right of the diagonal block is skipped.
 _PANEL = 64
@@ -50,42 +53,40 @@ class ClassDistances:
         Everything is computed in the type of X, float32 or float64.
         """
         n, d = X.shape
-        step = int(np.clip(_BUFFER_BYTES // (X.itemsize * d), 64, _MAX_ROWS))
         n_threads = _n_threads() if X.size > _SERIAL_SIZE else 1
+        step = max(1, min(_BLOCK_DISTANCES // len(self._means), _MAX_ROWS, -(-n // n_threads)))
         means, whiteners = self._means.astype(X.dtype, copy=False), self._whiteners.astype(X.dtype, copy=False)
+        # Few features are copied into rows of their own, which subtracting a mean from is fast; many stay as they are.
+        order: Literal["C", "F"] = "C" if d <= 16 else "F"
+        panel_rows = int(np.clip(_BUFFER_BYTES // (X.itemsize * d), 64, step))
 
-        def work(start: int, stop: int) -> None:
-            buffers = np.empty((3, d, min(step, stop - start)), dtype=X.dtype)
-            for first in range(start, stop, step):
-                rows = slice(first, min(first + step, stop))
-                with np.errstate(over="ignore", invalid="ignore"):
-                    alpha = self._block(X[rows], means, whiteners, buffers[:, :, : rows.stop - rows.start])
-                consume(rows, alpha)
+        def work(first: int) -> None:
+            rows = slice(first, min(first + step, n))
+            alpha = np.empty((len(means), rows.stop - first), dtype=X.dtype)
+            centred = np.empty((d, panel_rows), dtype=X.dtype, order=order)
+            whitened = np.empty((d, panel_rows), dtype=X.dtype)
+            with np.errstate(over="ignore", invalid="ignore"):
+                for start in range(first, rows.stop, panel_rows):
+                    stop = min(start + panel_rows, rows.stop)
+                    part = slice(0, stop - start)
+                    samples = np.asarray(X[start:stop].T, order=order)
+                    lengths = alpha[:, start - first : stop - first]
+                    _squared_lengths(samples, means, whiteners, centred[:, part], whitened[:, part], lengths)
+                self._mend_overflow(X[rows], alpha)
+            consume(rows, alpha)
 
         if n_threads == 1:
-            work(0, n)
+            for first in range(0, n, step):
+                work(first)
             return
-        # More tasks than threads even out their speeds.
-        edges = np.arange(0, n, step * -(-n // (step * 4 * n_threads))).tolist()
         with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(work, edges, [*edges[1:], n]))
+            list(pool.map(work, range(0, n, step)))
 
-    def _block(self, X: FloatArray, means: FloatArray, whiteners: FloatArray, buffers: FloatArray) -> FloatArray:
-        samples, centred, whitened = buffers
-        alpha = np.empty((len(means), len(X)), dtype=X.dtype)
-        samples[...] = X.T
-        for mean, whitener, row in zip(means, whiteners, alpha, strict=True):
-            np.subtract(samples, mean, out=centred)
-            for first in range(0, len(whitener), _PANEL):
-                panel = slice(first, first + _PANEL)
-                np.matmul(whitener[panel, : panel.stop], centred[: panel.stop], out=whitened[panel])
-            np.multiply(whitened, whitened, out=whitened)
-            np.add.reduce(whitened, axis=0, out=row)
-        ceiling = np.finfo(X.dtype).max ** 0.9
+    def _mend_overflow(self, X: FloatArray, alpha: FloatArray) -> None:
+        ceiling = float(np.finfo(X.dtype).max ** 0.9)
         if not alpha.max(initial=0) <= ceiling:
             far = ~(alpha <= ceiling).all(axis=0)
             alpha[:, far] = self._far_away(X[far].astype(np.float64), ceiling)
-        return alpha
 
     def _far_away(self, X: FloatArray, ceiling: float) -> FloatArray:
         """Distances that overflow, divided by one factor per sample: their proportions are what decides."""
@@ -93,6 +94,24 @@ class ClassDistances:
         deviations = X / size - self._means[:, :, 0][:, None, :] / size
         alpha = np.square(deviations @ self._whiteners.transpose(0, 2, 1)).sum(axis=2)
         return alpha * (ceiling / alpha.max(axis=0))
+
+
+def _squared_lengths(
+    samples: FloatArray,
+    means: FloatArray,
+    whiteners: FloatArray,
+    centred: FloatArray,
+    whitened: FloatArray,
+    alpha: FloatArray,
+) -> None:
+    """Fill alpha (n_classes, n) with the squared lengths of whitened samples; features are in rows, two are scratch."""
+    for mean, whitener, lengths in zip(means, whiteners, alpha, strict=True):
+        np.subtract(samples, mean, out=centred)
+        for first in range(0, len(whitener), _PANEL):
+            panel = slice(first, first + _PANEL)
+            np.matmul(whitener[panel, : panel.stop], centred[: panel.stop], out=whitened[panel])
+        np.multiply(whitened, whitened, out=whitened)
+        np.add.reduce(whitened, axis=0, out=lengths)
 
 
 def _n_threads() -> int:

@@ -66,7 +66,7 @@ class ScoreModel:
             if with_pessimistic
             else []
         )
-        volumes = self.log_volumes.astype(dtype)
+        volumes: FloatArray = self.log_volumes.astype(dtype)
 
         def evaluate(alpha: FloatArray) -> LogScores:
             return LogScores(_apply(best, alpha, volumes), _apply(worst, alpha, volumes) if with_pessimistic else None)

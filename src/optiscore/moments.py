@@ -75,7 +75,7 @@ def factorise(matrix: FloatArray, name: str, tolerance: float = _SYMMETRY_DOUBLE
 
 
 def cholesky_or_none(matrix: FloatArray) -> FloatArray | None:
-    """Lower Cholesky factor of a symmetric matrix, or None if it is singular up to rounding or not positive definite."""
+    """Lower Cholesky factor of a symmetric matrix, or None if it is not positive definite beyond rounding."""
     lower, failed = dpotrf(matrix, lower=True, clean=True)
     if failed:
         return None

@@ -36,12 +36,12 @@ class ClassSample(NamedTuple):
 def split_classes(
     X: FloatArray, codes: np.ndarray, labels: np.ndarray, sample_weight: FloatArray | None
 ) -> list[ClassSample]:
-    """The samples of each class."""
-    samples = []
-    for code, label in enumerate(labels):
-        rows = codes == code
-        samples.append(ClassSample(label, X[rows], None if sample_weight is None else sample_weight[rows]))
-    return samples
+    """The samples of each class, with contiguous columns."""
+    members = [codes == code for code in range(len(labels))]
+    return [
+        ClassSample(label, np.asfortranarray(X[rows]), None if sample_weight is None else sample_weight[rows])
+        for label, rows in zip(labels, members, strict=True)
+    ]
 
 
 def estimate_moments(

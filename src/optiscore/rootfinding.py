@@ -20,7 +20,7 @@ def find_root(
     function: Callable[..., tuple[FloatArray, FloatArray]],
     lower: FloatArray,
     upper: FloatArray,
-    args: tuple[FloatArray, ...] = (),
+    args: tuple[np.ndarray, ...] = (),
     *,
     step_tolerance: float = 1e-8,
     max_iterations: int = 200,

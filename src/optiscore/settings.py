@@ -1,14 +1,14 @@
 """Parameters of the classifier, checked and brought into one form: priors, radii and the decision rule."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._typing import FloatArray
-from .nominal import ClassSample, NominalMoments
 from .limit_law import check_probability
+from .nominal import ClassSample, NominalMoments
 from .radii import clt_radius, limit_radius
 
 
@@ -69,7 +69,12 @@ def _clt(sample: ClassSample, moments: NominalMoments, c: int, quantile: float) 
 
 
 def _limit(sample: ClassSample, moments: NominalMoments, c: int, quantile: float) -> float:
-    """Whitened by the nominal moments, so that classes with fewer samples than features have a radius too."""
+    """Whitened by the nominal moments, so that classes with fewer samples than features have a radius too.
+
+    Samples that all coincide tell nothing about their law: their class gets the radius of Gaussian samples.
+    """
+    if (sample.X[0] == sample.X).all():
+        return _clt(sample, moments, c, quantile)
     return limit_radius(
         sample.X,
         quantile,

@@ -48,7 +48,8 @@ def best_threshold(ratio: FloatArray, positive: BoolArray, sample_weight: FloatA
     Every t between the same two neighbouring ratios is as good: the middle is taken. Of several best places, the one
     nearest to where the classes balance (t = log of negative over positive weight) is taken.
     """
-    above, below = ratio[positive].astype(np.float64), ratio[~positive].astype(np.float64)
+    above: FloatArray = ratio[positive].astype(np.float64)
+    below: FloatArray = ratio[~positive].astype(np.float64)
     if sample_weight is None:
         above, below = np.sort(above), np.sort(below)
         kept, passed = np.arange(above.size, -1, -1), np.arange(below.size + 1)

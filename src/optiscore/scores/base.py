@@ -122,7 +122,7 @@ class ExtremeScore(ABC):
             raise ValueError("a table is made for one radius; solve for an array of radii.")
         if (closed_form := self._closed_form()) is not None:
             return ClosedForm(self, closed_form, quantity, np.dtype(dtype))
-        return _table(self, quantity, np.dtype(dtype).type)
+        return _table(self, quantity, np.dtype(dtype).name)
 
     @property
     def pivot(self) -> float:
@@ -208,8 +208,8 @@ class ClosedForm:
 
 # A table takes between 0.3 and 1.6 MB.
 @lru_cache(maxsize=128)
-def _table(score: ExtremeScore, quantity: Quantity, dtype: type) -> ScoreTable:
-    return ScoreTable(partial(score._curve, quantity), score.pivot, dtype)
+def _table(score: ExtremeScore, quantity: Quantity, dtype: str) -> ScoreTable:
+    return ScoreTable(partial(score._curve, quantity), score.pivot, np.dtype(dtype).type)
 
 
 def _within(dtype: type, arrays: tuple[FloatArray, ...]) -> FloatArray:

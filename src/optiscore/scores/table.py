@@ -19,8 +19,8 @@ _FINEST_ORIGIN = -48
 # Stands for distance 0, where a derivative by alpha may be infinite while the one by distance is not.
 _NEAR_ZERO = 1e-100
 
-# Values and scratch of one block, some ten arrays, stay in the second-level cache.
-_BLOCK = 8192
+# Long blocks serve threads better, which meet at the interpreter's lock after every array operation.
+_BLOCK = 65_536
 
 CurveWithSlope: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 

@@ -1,0 +1,27 @@
+"""A constructor parameter called ``score`` beside scikit-learn's method of that name."""
+
+from types import MethodType
+from typing import Any
+
+from sklearn.base import ClassifierMixin
+
+
+class _ScoreAttribute:
+    """One attribute for both: what is written is the parameter, what is read is the method."""
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        method = ClassifierMixin.score
+        return method if instance is None else MethodType(method, instance)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        vars(instance)["score"] = value
+
+
+class ScoreParameter:
+    """Mixin, to stand before `ClassifierMixin` and `BaseEstimator`: ``get_params()["score"]`` is the kind of score."""
+
+    score = _ScoreAttribute()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of the estimator, by name."""
+        return super().get_params(deep) | {"score": vars(self)["score"]}  # type: ignore[misc]

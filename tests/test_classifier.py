@@ -1,0 +1,316 @@
+"""The classifier as an estimator: scikit-learn's checks, special cases, thresholds, weights, types and bad input."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.covariance import EmpiricalCovariance, GraphicalLasso, LedoitWolf, MinCovDet, ledoit_wolf
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from optiscore import OptimisticScoreClassifier, RidgeCovariance, clt_radius, limit_radius, log_score
+from optiscore.scores import SCORES
+
+THRESHOLDS = ("tuned", "prior", "minimax")
+SETTINGS = [(score, threshold) for score in SCORES for threshold in THRESHOLDS]
+
+
+def blobs(n_classes=3, n=120, d=3, seed=0):
+    """Overlapping classes of unequal shape."""
+    rng = np.random.default_rng(seed)
+    X, y = make_blobs(n, d, centers=n_classes, cluster_std=2.5, center_box=(-4, 4), random_state=seed)
+    return X @ (np.eye(d) + 0.3 * rng.normal(size=(d, d))), y
+
+
+@parametrize_with_checks(
+    [OptimisticScoreClassifier(score, threshold=threshold) for score, threshold in SETTINGS]
+    + [
+        OptimisticScoreClassifier(radius=0.3, pooling=0.5),
+        OptimisticScoreClassifier(radius="limit"),
+        OptimisticScoreClassifier(covariance_estimator=RidgeCovariance()),
+        RidgeCovariance(),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def grid(X, n=1000):
+    """A grid of a million points around two-dimensional data."""
+    low, high = X.min(axis=0) - 3, X.max(axis=0) + 3
+    axes = [np.linspace(a, b, n) for a, b in zip(low, high, strict=True)]
+    return np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("threshold", ["prior", "minimax"])
+def test_radius_zero_is_qda(n_classes, threshold):
+    X, y = blobs(n_classes, d=2)
+    ours = OptimisticScoreClassifier(radius=0, threshold=threshold, covariance_estimator=EmpiricalCovariance())
+    qda = QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=EmpiricalCovariance())
+    ours.fit(X, y), qda.fit(X, y)
+    points = grid(X)
+    np.testing.assert_array_equal(ours.predict(points), qda.predict(points))
+    np.testing.assert_allclose(ours.predict_proba(points), qda.predict_proba(points), atol=1e-8)
+    if n_classes == 2:
+        np.testing.assert_allclose(ours.decision_function(points), qda.decision_function(points), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_radius_zero_and_full_pooling_is_lda(n_classes):
+    X, y = blobs(n_classes, d=2)
+    ours = OptimisticScoreClassifier(radius=0, threshold="prior", pooling=1, covariance_estimator=EmpiricalCovariance())
+    lda = LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=EmpiricalCovariance())
+    ours.fit(X, y), lda.fit(X, y)
+    points = grid(X)
+    np.testing.assert_array_equal(ours.predict(points), lda.predict(points))
+    np.testing.assert_allclose(ours.predict_proba(points), lda.predict_proba(points), atol=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_radius_zero_nonparametric_is_the_mahalanobis_classifier(n_classes):
+    X, y = blobs(n_classes, d=2)
+    tau = 1.0 if n_classes == 2 else np.ones(3)
+    ours = OptimisticScoreClassifier("nonparametric", radius=0, threshold=tau).fit(X, y)
+    points = grid(X)
+    squares = np.stack(
+        [
+            np.einsum("ij,jk,ik->i", points - m, np.linalg.inv(S), points - m)
+            for m, S in zip(ours.means_, ours.covariances_, strict=True)
+        ]
+    )
+    np.testing.assert_array_equal(ours.predict(points), squares.argmin(axis=0))
+    np.testing.assert_allclose(ours.log_score_bounds(points)[1], -np.log1p(squares).T, rtol=1e-8)
+
+
+def test_baselines_are_settings():
+    X, y = blobs(2)
+    for estimator, formula in (
+        (RidgeCovariance(0.7), lambda Z: np.cov(Z.T, bias=True) + 0.7 * np.eye(3)),
+        (GraphicalLasso(0.2), lambda Z: GraphicalLasso(0.2).fit(Z).covariance_),
+        (LedoitWolf(), lambda Z: LedoitWolf().fit(Z).covariance_),
+    ):
+        model = OptimisticScoreClassifier(radius=0, covariance_estimator=estimator).fit(X, y)
+        assert not hasattr(estimator, "covariance_")
+        for c in (0, 1):
+            np.testing.assert_allclose(model.covariances_[c], formula(X[y == c]), rtol=1e-10, atol=1e-12)
+
+
+def test_location_of_the_covariance_estimator_is_honoured():
+    X, y = blobs(2)
+    robust = MinCovDet(random_state=0)
+    model = OptimisticScoreClassifier(covariance_estimator=robust).fit(X, y)
+    np.testing.assert_array_equal(model.means_[1], clone(robust).fit(X[y == 1]).location_)
+
+
+def test_default_covariance_is_ledoit_wolf_on_standardised_features():
+    X, y = blobs(2, d=4)
+    X *= [1e8, 1.0, 0.1, 1e-5]
+    model = OptimisticScoreClassifier().fit(X, y)
+    for c in (0, 1):
+        scaler = StandardScaler().fit(X[y == c])
+        expected = ledoit_wolf(scaler.transform(X[y == c]))[0] * scaler.scale_ * scaler.scale_[:, None]
+        np.testing.assert_allclose(model.covariances_[c], expected, rtol=1e-10)
+
+
+def test_fitted_attributes():
+    X, y = blobs(3)
+    labels = np.array(["ant", "bee", "cat"])[y]
+    model = OptimisticScoreClassifier(pooling=0.25).fit(pd.DataFrame(X, columns=list("abc")), labels)
+    sizes = np.bincount(y)
+    assert model.classes_.tolist() == ["ant", "bee", "cat"]
+    np.testing.assert_allclose(model.priors_, sizes / sizes.sum())
+    np.testing.assert_allclose(model.radii_, [clt_radius(n, 3) for n in sizes])
+    assert model.means_.shape == (3, 3)
+    assert model.covariances_.shape == (3, 3, 3)
+    assert model.threshold_.shape == (3,)
+    assert model.n_features_in_ == 3
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    plain = OptimisticScoreClassifier().fit(X, labels)
+    pooled = np.tensordot(plain.priors_, plain.covariances_, axes=1)
+    np.testing.assert_allclose(model.covariances_, 0.75 * plain.covariances_ + 0.25 * pooled)
+
+
+def test_kinds_of_radius():
+    X, y = blobs(2)
+    labels = np.where(y == 1, "yes", "no")
+
+    def radii(radius, **more):
+        return OptimisticScoreClassifier(radius=radius, **more).fit(X, labels).radii_.tolist()
+
+    assert radii(0.3) == [0.3, 0.3]
+    assert radii([0.1, 0.4]) == [0.1, 0.4]
+    assert radii({"yes": 0.4, "no": 0.1}) == [0.1, 0.4]
+    assert radii("clt", quantile=0.9) == [clt_radius(n, 3, 0.9) for n in np.bincount(y)]
+    model = OptimisticScoreClassifier(radius="limit", quantile=0.9).fit(X, labels)
+    expected = [limit_radius(X[y == c], 0.9, mean=model.means_[c], covariance=model.covariances_[c]) for c in (0, 1)]
+    assert model.radii_.tolist() == expected
+
+
+@pytest.mark.parametrize(("score", "threshold"), SETTINGS)
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_outputs_agree_with_each_other(score, threshold, n_classes):
+    X, y = blobs(n_classes, n=200)
+    model = OptimisticScoreClassifier(score, threshold=threshold).fit(X, y)
+    points = np.random.default_rng(0).normal(scale=6, size=(500, 3))
+    labels, proba, decision = model.predict(points), model.predict_proba(points), model.decision_function(points)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    np.testing.assert_allclose(np.log(proba.clip(1e-300)), model.predict_log_proba(points).clip(-690), atol=1e-9)
+    if n_classes == 2:
+        np.testing.assert_array_equal(labels, (decision >= 0).astype(int))
+        np.testing.assert_allclose(np.log(proba[:, 1] / proba[:, 0]), decision, atol=1e-6)
+    else:
+        assert decision.shape == (500, n_classes)
+        np.testing.assert_array_equal(labels, decision.argmax(axis=1))
+    np.testing.assert_array_equal(proba[np.arange(500), labels], proba.max(axis=1))
+
+
+def test_two_class_decision_is_the_log_ratio():
+    X, y = blobs(2)
+    tau = 2.5
+    model = OptimisticScoreClassifier(threshold=tau).fit(X, y)
+    scores = [log_score(X, model.means_[c], model.covariances_[c], model.radii_[c]) for c in (0, 1)]
+    np.testing.assert_allclose(model.decision_function(X), scores[1] - scores[0] - np.log(tau), rtol=1e-9, atol=1e-9)
+    several = OptimisticScoreClassifier(threshold=[1.0, tau]).fit(X, y)
+    np.testing.assert_array_equal(several.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_tuned_is_at_least_as_good_as_no_offset_and_prior(score, n_classes):
+    for seed in range(5):
+        X, y = blobs(n_classes, seed=seed)
+        no_offset = np.ones(n_classes)
+        tuned, plain, prior = (
+            OptimisticScoreClassifier(score, threshold=threshold).fit(X, y).score(X, y)
+            for threshold in ("tuned", no_offset, "prior")
+        )
+        assert tuned >= max(plain, prior)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1))
+def test_tuned_threshold_is_the_best_of_all(seed):
+    """The paper's equation for tau*, by trying every threshold."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(30, 2)), rng.integers(2, size=30)
+    y[:4] = [0, 0, 1, 1]
+    weight = rng.integers(1, 4, size=30)
+    model = OptimisticScoreClassifier().fit(X, y, sample_weight=weight)
+    low_high = model.log_score_bounds(X)[1]
+    ratio = low_high[:, 1] - low_high[:, 0]
+    reached = [weight[(ratio >= t) == (y == 1)].sum() for t in np.append(ratio, np.inf)]
+    assert weight[model.predict(X) == y].sum() == max(reached)
+
+
+@pytest.mark.parametrize(("score", "threshold"), SETTINGS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_whole_weights_are_repetitions(score, threshold, n_classes):
+    X, y = blobs(n_classes)
+    rng = np.random.default_rng(1)
+    weight = rng.integers(0, 4, size=len(y))
+    model = OptimisticScoreClassifier(score, threshold=threshold, radius="limit" if n_classes == 2 else "clt")
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    for name in ("means_", "covariances_", "priors_", "radii_", "threshold_"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame])
+def test_frames(container):
+    X, y = blobs(3)
+    frame = container({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    model = OptimisticScoreClassifier().fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.predict(frame), OptimisticScoreClassifier().fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize(("score", "threshold"), SETTINGS)
+def test_float32_is_kept(score, threshold):
+    X, y = blobs(3, n=300)
+    single = OptimisticScoreClassifier(score, threshold=threshold).fit(X.astype(np.float32), y)
+    double = OptimisticScoreClassifier(score, threshold=threshold).fit(X, y)
+    points = X[::3].astype(np.float32)
+    for method in ("decision_function", "predict_proba", "predict_log_proba", "certified_radius"):
+        assert getattr(single, method)(points).dtype == np.float32
+    for pair in (single.log_score_bounds(points), single.predict_proba_bounds(points)):
+        assert pair[0].dtype == pair[1].dtype == np.float32
+    np.testing.assert_allclose(single.predict_proba(points), double.predict_proba(points), atol=2e-3)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_many_samples_take_the_table_and_few_the_exact_solve(score):
+    X, y = blobs(2)
+    model = OptimisticScoreClassifier(score, threshold="minimax").fit(X, y)
+    points = np.random.default_rng(0).normal(scale=5, size=(70_001, 3))
+    many = model.decision_function(points)
+    few = np.concatenate([model.decision_function(part) for part in np.array_split(points, 20)])
+    np.testing.assert_allclose(many, few, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(points), (many >= 0).astype(int))
+
+
+def test_as_an_estimator():
+    X, y = load_iris(return_X_y=True)
+    model = OptimisticScoreClassifier("nonparametric", radius=0.2)
+    assert model.get_params()["score"] == "nonparametric"
+    assert clone(model).set_params(score="gaussian").get_params()["score"] == "gaussian"
+    assert OptimisticScoreClassifier().score.__name__ == "score"
+    assert cross_val_score(make_pipeline(StandardScaler(), model), X, y).mean() > 0.9
+    search = GridSearchCV(OptimisticScoreClassifier(), {"score": list(SCORES), "radius": [0, 0.1, "clt"]}, cv=3)
+    assert search.fit(X, y).best_score_ > 0.9
+    assert OptimisticScoreClassifier(SCORES["fixed-mean"]).fit(X, y).score(X, y) > 0.9
+    fitted = model.fit(X, y)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X), fitted.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"score": "laplace"}, "score must be one of"),
+        ({"radius": "small"}, "radius must be 'clt', 'limit', a number"),
+        ({"radius": -1}, "radius must be >= 0"),
+        ({"radius": np.nan}, "radius must be finite"),
+        ({"radius": [0.1]}, "radius must hold one number for each of the 2 classes"),
+        ({"radius": {0: 0.1}}, "radius must have one entry per class"),
+        ({"radius": {0: 0.1, 5: 0.1}}, "radius must have one entry per class"),
+        ({"quantile": 1.5}, "quantile must lie strictly between 0 and 1"),
+        ({"threshold": "best"}, "threshold must be 'tuned', 'prior', 'minimax'"),
+        ({"threshold": 0}, "threshold must be"),
+        ({"threshold": [1, 2, 3]}, "threshold must be"),
+        ({"threshold": np.nan}, "threshold must be finite"),
+        ({"priors": [0.5, 0.6]}, "priors must be positive and sum to 1"),
+        ({"priors": [1.0, 0.0]}, "priors must be positive and sum to 1"),
+        ({"priors": [0.2, 0.3, 0.5]}, "priors must hold one number for each of the 2 classes"),
+        ({"pooling": 1.5}, "pooling must be a number between 0 and 1"),
+        ({"pooling": "all"}, "pooling must be a number between 0 and 1"),
+        ({"covariance_estimator": StandardScaler()}, "it is no covariance estimator"),
+        ({"covariance_estimator": RidgeCovariance(-1)}, "ridge must be a finite number"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    X, y = blobs(2)
+    with pytest.raises(ValueError, match=message):
+        OptimisticScoreClassifier(**parameters).fit(X, y)
+
+
+def test_one_threshold_does_not_do_for_three_classes():
+    X, y = blobs(3)
+    with pytest.raises(ValueError, match="one per class; got 1 for 3 classes"):
+        OptimisticScoreClassifier(threshold=1).fit(X, y)
+
+
+def test_estimators_without_weights_are_refused_with_weights():
+    X, y = blobs(2)
+    model = OptimisticScoreClassifier(covariance_estimator=LedoitWolf())
+    with pytest.raises(ValueError, match="LedoitWolf does not support sample_weight"):
+        model.fit(X, y, sample_weight=np.ones(len(y)))
