@@ -21,7 +21,7 @@ $(VENV)/.has-%: pyproject.toml | $(BIN)/python
 test: $(VENV)/.has-test ## Run the tests (a few minutes)
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-slow: $(VENV)/.has-test ## Run the slow statistical tests
+test-slow: $(VENV)/.has-test ## Run the slow statistical tests (they need OPTISCORE_DATA)
 	$(BIN)/python -m pytest -n auto -m slow
 
 check: $(VENV)/.has-check ## Lint, formatting and types
@@ -33,8 +33,9 @@ format: $(VENV)/.has-check ## Format the code and mend what the linter can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(VENV)/.has-rich ## Measure the speed
+bench: $(VENV)/.has-rich ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/scores.py
+	$(BIN)/python benchmarks/classifier.py
 
 reproduce: $(VENV)/.has-rich ## Compute the worked example and print its scores
 	$(BIN)/python examples/worked_example.py

@@ -1,7 +1,9 @@
 """The package as a whole: what importing it brings, and that its version is one."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import optiscore
 
@@ -21,3 +23,11 @@ def test_every_public_name_has_a_runnable_example():
         thing = getattr(optiscore, name)
         if callable(thing):
             assert ">>> " in (thing.__doc__ or ""), name
+
+
+def test_examples_of_the_readme_run():
+    readme = Path(__file__).parents[1] / "README.md"
+    blocks = re.findall(r"```python\n(.*?)```", readme.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) >= 2
+    for block in blocks:
+        exec(compile(block, str(readme), "exec"), {})

@@ -30,7 +30,7 @@ class ScoreTable:
 
     Let y = |s - pivot| + origin, with origin a power of two. The leading bits of the floating-point number y name the
     piece and the remaining ones the place in it: pieces get longer in proportion to y, and finding one takes a shift.
-    The origin is chosen so small that the first octave, where the function bends most, is met as well.
+    The origin is chosen so small that the first octaves, where the function bends most, are met as well.
 
     Parameters
     ----------
@@ -106,15 +106,15 @@ class ScoreTable:
             out[far] = self._curve(alpha[far].astype(np.float64))[0].clip(-limit, limit)
 
     def _choose_origin(self) -> float:
-        """The largest origin whose first octave of pieces meets the tolerance at their midpoints."""
+        """The largest origin whose first two octaves of pieces meet the tolerance at their midpoints."""
         exponent = 0
         while exponent > _FINEST_ORIGIN and max(self._error(side, 2.0**exponent) for side in self._sides) > 1:
             exponent -= 4
         return 2.0**exponent
 
     def _error(self, side: int, origin: float) -> float:
-        """Largest error of the first octave of pieces, in units of the tolerance."""
-        (c0, c1, c2, c3), width = self._hermite(side, origin, 1)
+        """Largest error of the first two octaves of pieces, in units of the tolerance."""
+        (c0, c1, c2, c3), width = self._hermite(side, origin, 2)
         t = width / 2
         middle = self._pivot + side * (np.cumsum(width) - t)
         exact = self._curve(middle**2)[0]
