@@ -5,6 +5,7 @@ import numpy as np
 from ._typing import FloatArray
 from .model import ScoreModel
 from .rootfinding import find_root
+from .scores import Side
 
 # The largest radius is searched between these limits; beyond the upper one nothing changes any more.
 _SMALLEST_RADIUS, _LARGEST_RADIUS = 1e-30, 1e8
@@ -81,10 +82,10 @@ def _margin(
 
 
 def _log_score(
-    model: ScoreModel, side: str, s: FloatArray, rho: float, alpha: FloatArray
+    model: ScoreModel, side: Side, s: FloatArray, rho: float, alpha: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Log score at radius s rho and the size of its derivative by s: rho gamma times the slope of the logarithm."""
-    extreme = model.score.at(side, s * rho, model.n_features)  # type: ignore[arg-type]
+    extreme = model.score.at(side, s * rho, model.n_features)
     gamma, value, _ = extreme.solve(alpha)
     slope = np.abs(extreme.log_slope_of(value)) * rho * np.where(np.isinf(gamma), 0.0, gamma)
     return extreme.log_of(value), slope

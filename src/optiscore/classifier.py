@@ -256,8 +256,9 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
         pessimistic, optimistic : ndarray of shape (n_samples, n_classes)
             Natural logarithms of densities (or of probabilities, for the nonparametric score).
         """
-        pessimistic, optimistic = self._bounds(X, log_weights=0.0)
-        return pessimistic.T, optimistic.T
+        X = self._validate(X)
+        low, high = self._model.log_score_bounds(X)
+        return low.T, high.T
 
     def predict_proba_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest posterior of each class over all plausible moments, for the priors `priors_`.
@@ -272,7 +273,7 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
         lower, upper : ndarray of shape (n_samples, n_classes)
             Both are attained by some moments in the ambiguity sets.
         """
-        lower, upper = posterior_bounds(*self._bounds(X))
+        lower, upper = posterior_bounds(*self._weighted_bounds(X))
         return lower.T, upper.T
 
     def predict_set(self, X: ArrayLike) -> BoolArray:
@@ -288,7 +289,7 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes) of bool
             True for the classes that remain; a row with one True is a certified decision.
         """
-        return non_dominated(*self._bounds(X)).T
+        return non_dominated(*self._weighted_bounds(X)).T
 
     def certified_radius(self, X: ArrayLike) -> FloatArray:
         """The largest factor on all radii under which the predicted label stays certified.
@@ -346,10 +347,9 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
         X = self._validate(X)
         return self._model.log_scores(X, self._rule.needs_pessimistic)
 
-    def _bounds(self, X: ArrayLike, log_weights: FloatArray | float | None = None) -> tuple[FloatArray, FloatArray]:
-        """Worst and best log scores (n_classes, n_samples), plus the log priors unless told otherwise."""
+    def _weighted_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Worst and best log scores plus log priors, of shape (n_classes, n_samples)."""
         X = self._validate(X)
-        scores = self._model.log_scores(X)
-        assert scores.pessimistic is not None
-        weights = np.log(self.priors_)[:, None].astype(X.dtype) if log_weights is None else log_weights
-        return scores.pessimistic + weights, scores.optimistic + weights
+        low, high = self._model.log_score_bounds(X)
+        log_priors = np.log(self.priors_)[:, None].astype(low.dtype)
+        return low + log_priors, high + log_priors

@@ -9,7 +9,7 @@ from ._typing import FloatArray
 from .decision import LogScores
 from .distances import ClassDistances
 from .nominal import NominalMoments
-from .scores import Score
+from .scores import Score, Side
 from .scores.base import Curve
 
 #: Receives the rows of a block and the log scores of its samples.
@@ -56,6 +56,12 @@ class ScoreModel:
         self.for_each_block(X, consume, with_pessimistic)
         return LogScores(optimistic, pessimistic)
 
+    def log_score_bounds(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Worst and best log scores of all samples, each of shape (n_classes, n_samples)."""
+        optimistic, pessimistic = self.log_scores(X)
+        assert pessimistic is not None
+        return pessimistic, optimistic
+
     def evaluator(
         self, n_samples: int, dtype: type, with_pessimistic: bool = True
     ) -> Callable[[FloatArray], LogScores]:
@@ -73,8 +79,8 @@ class ScoreModel:
 
         return evaluate
 
-    def _curve(self, side: str, c: int, n_samples: int, dtype: type) -> Curve:
-        extreme = self.score.at(side, float(self.radii[c]), self.n_features)  # type: ignore[arg-type]
+    def _curve(self, side: Side, c: int, n_samples: int, dtype: type) -> Curve:
+        extreme = self.score.at(side, float(self.radii[c]), self.n_features)
         return extreme.tabulate(dtype=dtype) if n_samples >= _TABULATE_FROM else extreme.log_score
 
 

@@ -120,8 +120,8 @@ class ExtremeScore(ABC):
             raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
         if np.ndim(self.radius):
             raise ValueError("a table is made for one radius; solve for an array of radii.")
-        if (closed_form := self._closed_form()) is not None:
-            return ClosedForm(self, closed_form, quantity, np.dtype(dtype))
+        if (value := self._value_without_search()) is not None:
+            return ClosedForm(value, self.log_of if quantity == "log_score" else None, np.dtype(dtype))
         return _table(self, quantity, np.dtype(dtype).name)
 
     @property
@@ -129,12 +129,11 @@ class ExtremeScore(ABC):
         """The distance sqrt(alpha) near which the value bends most, or starts to."""
         return 0.0
 
-    def _closed_form(self) -> tuple[float, float] | None:
-        """Limits of the eigenvalue u_1 along x - m where it alone gives the value; None where a search is needed."""
-        return (1.0, 1.0) if self.radius == 0 else None
+    def _value_without_search(self) -> Curve | None:
+        """A closed form of the value, where there is one."""
+        return self._nominal_value if self.radius == 0 else None
 
-    def _value_at(self, u_1: FloatArray, alpha: FloatArray) -> FloatArray:
-        """The value that an eigenvalue u_1 alone gives."""
+    def _nominal_value(self, alpha: FloatArray) -> FloatArray:
         return self._nominal_slope * alpha
 
     def _curve(self, quantity: Quantity, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -190,20 +189,17 @@ class ExtremeScore(ABC):
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """A score without a search: nominal, or of one eigenvalue that is 1/alpha within limits."""
+    """A value, or its logarithm, that needs neither a search nor a table; it is called like one."""
 
-    score: ExtremeScore
-    limits: tuple[float, float]
-    quantity: Quantity
+    value: Curve
+    log_of: Curve | None
     dtype: np.dtype
 
     def __call__(self, alpha: FloatArray) -> FloatArray:
         """Values at an array of alphas, in the curve's own type."""
-        alpha = np.clip(np.asarray(alpha, dtype=self.dtype), 0, min(ALPHA_CEILING, float(np.finfo(self.dtype).max)))
-        smallest, largest = self.limits
-        u_1 = np.clip(1 / np.maximum(alpha, self.dtype.type(1 / largest)), self.dtype.type(smallest), None)
-        value = self.score._value_at(u_1, alpha)
-        return value if self.quantity == "value" else self.score.log_of(value)
+        ceiling = min(ALPHA_CEILING, float(np.finfo(self.dtype).max))
+        value = self.value(np.clip(np.asarray(alpha, dtype=self.dtype), 0, ceiling))
+        return value if self.log_of is None else self.log_of(value)
 
 
 # A table takes between 0.3 and 1.6 MB.

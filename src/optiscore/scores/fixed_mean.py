@@ -13,7 +13,7 @@ from ..stein import (
     log_odds_below_upper,
     stein_loss,
 )
-from .base import ALPHA_CEILING, ExtremeScore, Mixing
+from .base import ALPHA_CEILING, Curve, ExtremeScore, Mixing
 
 
 class FixedMeanOptimistic(ExtremeScore):
@@ -33,13 +33,15 @@ class FixedMeanOptimistic(ExtremeScore):
     array([ 1.26543 , -1.959063])
     """
 
-    def _closed_form(self) -> tuple[float, float] | None:
+    def _value_without_search(self) -> Curve | None:
         if self.n_features > 1 or self.radius == 0:
-            return super()._closed_form()
-        largest, smallest = -self.derivative(np.array([0.0, ALPHA_CEILING]))
-        return float(smallest), float(largest)
+            return super()._value_without_search()
+        return self._value_in_one_dimension
 
-    def _value_at(self, u_1: FloatArray, alpha: FloatArray) -> FloatArray:
+    def _value_in_one_dimension(self, alpha: FloatArray) -> FloatArray:
+        """Log u_1 - alpha u_1 at its maximum 1/alpha, or at the nearest u_1 in the set."""
+        largest, smallest = -self.derivative(np.array([0.0, ALPHA_CEILING])).astype(alpha.dtype)
+        u_1 = np.maximum(1 / np.maximum(alpha, 1 / largest), smallest)
         return np.log(u_1) - alpha * u_1
 
     def _search(self, alpha: FloatArray, rho: FloatArray) -> FloatArray:
