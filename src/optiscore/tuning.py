@@ -4,6 +4,9 @@ import numpy as np
 
 from ._typing import BoolArray, FloatArray
 
+# Stands for a weight of 0 in a logarithm.
+_TINY = 1e-100
+
 
 def tuned_offsets(
     optimistic: FloatArray, codes: np.ndarray, priors: FloatArray, sample_weight: FloatArray | None = None
@@ -25,25 +28,54 @@ def tuned_offsets(
         Weights of the samples.
     """
     if len(optimistic) == 2:
-        return np.array([0.0, -best_threshold(optimistic[1] - optimistic[0], codes == 1, sample_weight)])
-    weight = np.ones(codes.size) if sample_weight is None else sample_weight
+        threshold, _ = best_threshold(optimistic[1] - optimistic[0], codes == 1, sample_weight)
+        return np.array([0.0, -threshold])
 
     def right(offsets: FloatArray) -> float:
-        return float(weight[(optimistic + offsets[:, None]).argmax(axis=0) == codes].sum())
+        return float(np.average((optimistic + offsets[:, None]).argmax(axis=0) == codes, weights=sample_weight))
 
     offsets = max((np.zeros(len(priors)), np.log(priors)), key=right)
-    best, before = right(offsets), -np.inf
-    while best > before:
-        before = best
+    total = codes.size if sample_weight is None else sample_weight.sum()
+    reached, before = right(offsets) * total, -np.inf
+    contenders = _Contenders(optimistic, offsets)
+    while reached > before:
+        before = reached
         for c in range(len(priors)):
-            trial = _with_best_offset_of(c, optimistic, offsets, codes, weight)
-            if (reached := right(trial)) > best:
-                offsets, best = trial, reached
+            lead, rival = contenders.lead_of(c)
+            # Samples of a third class are wrong whichever of the two wins.
+            counts = (codes == c) | (codes == rival)
+            weight = None if sample_weight is None else sample_weight[counts]
+            threshold, value = best_threshold(lead[counts], codes[counts] == c, weight)
+            if value > reached * (1 + 1e-12):
+                offsets[c], reached = -threshold, value
+                contenders = _Contenders(optimistic, offsets)
     return offsets
 
 
-def best_threshold(ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None = None) -> float:
-    """The t for which "positive iff ratio >= t" is right for the most weight of the samples.
+class _Contenders:
+    """The two classes with the largest log score plus offset for each sample."""
+
+    def __init__(self, optimistic: FloatArray, offsets: FloatArray) -> None:
+        columns, samples = optimistic + offsets[:, None], np.arange(optimistic.shape[1])
+        self._optimistic = optimistic
+        self._first = columns.argmax(axis=0)
+        self._highest = columns[self._first, samples]
+        columns[self._first, samples] = -np.inf
+        self._second = columns.argmax(axis=0)
+        self._next = columns[self._second, samples]
+
+    def lead_of(self, c: int) -> tuple[FloatArray, np.ndarray]:
+        """Lead of class c, without an offset, over the best of the others, and which one that is."""
+        mine = self._first == c
+        return self._optimistic[c] - np.where(mine, self._next, self._highest), np.where(
+            mine, self._second, self._first
+        )
+
+
+def best_threshold(
+    ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None = None
+) -> tuple[float, float]:
+    """The t for which "positive iff ratio >= t" is right for the most weight of the samples, and that weight.
 
     Every t between the same two neighbouring ratios is as good: the middle is taken. Of several best places, the one
     nearest to where the classes balance (t = log of negative over positive weight) is taken.
@@ -65,23 +97,8 @@ def best_threshold(ratio: FloatArray, positive: BoolArray, sample_weight: FloatA
     low = np.where(n_below[best] > 0, below[n_below[best] - 1], -np.inf)
     high = np.append(above, np.inf)[best]
     middle = np.where(np.isinf(low), high - 1, np.where(np.isinf(high), low + 1, low / 2 + high / 2))
-    balance = np.log(passed[-1] / kept[0])
-    return float(middle[np.argmin(np.abs(middle - balance))])
-
-
-def _with_best_offset_of(
-    c: int, optimistic: FloatArray, offsets: FloatArray, codes: np.ndarray, weight: FloatArray
-) -> FloatArray:
-    """All offsets, with that of class c at its best given the others."""
-    others = optimistic + offsets[:, None]
-    others[c] = -np.inf
-    rival = others.argmax(axis=0)
-    lead = optimistic[c] - others[rival, np.arange(codes.size)]
-    # Samples of a third class are wrong whichever of the two wins.
-    counts = (codes == c) | (codes == rival)
-    result = offsets.copy()
-    result[c] = -best_threshold(lead[counts], codes[counts] == c, weight[counts])
-    return result
+    balance = np.log(max(passed[-1], _TINY) / max(kept[0], _TINY))
+    return float(middle[np.argmin(np.abs(middle - balance))]), float(right.max())
 
 
 def _sort_with(values: FloatArray, companions: FloatArray) -> tuple[FloatArray, FloatArray]:
