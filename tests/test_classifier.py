@@ -1,6 +1,7 @@
 """The classifier as an estimator: scikit-learn's checks, special cases, thresholds, weights, types and bad input."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,16 @@ from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance, GraphicalLasso, LedoitWolf, MinCovDet, ledoit_wolf
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info
 
 from optiscore import OptimisticScoreClassifier, RidgeCovariance, clt_radius, limit_radius, log_score
 from optiscore.scores import SCORES
+from optiscore.tuning import best_threshold
 
 THRESHOLDS = ("tuned", "prior", "minimax")
 SETTINGS = [(score, threshold) for score in SCORES for threshold in THRESHOLDS]
@@ -206,8 +210,8 @@ def test_tuned_threshold_is_the_best_of_all(seed):
     y[:4] = [0, 0, 1, 1]
     weight = rng.integers(1, 4, size=30)
     model = OptimisticScoreClassifier().fit(X, y, sample_weight=weight)
-    low_high = model.log_score_bounds(X)[1]
-    ratio = low_high[:, 1] - low_high[:, 0]
+    best = model.log_score_bounds(X)[1]
+    ratio = best[:, 1] - best[:, 0]
     reached = [weight[(ratio >= t) == (y == 1)].sum() for t in np.append(ratio, np.inf)]
     assert weight[model.predict(X) == y].sum() == max(reached)
 
@@ -264,7 +268,6 @@ def test_as_an_estimator():
     model = OptimisticScoreClassifier("nonparametric", radius=0.2)
     assert model.get_params()["score"] == "nonparametric"
     assert clone(model).set_params(score="gaussian").get_params()["score"] == "gaussian"
-    assert OptimisticScoreClassifier().score.__name__ == "score"
     assert cross_val_score(make_pipeline(StandardScaler(), model), X, y).mean() > 0.9
     search = GridSearchCV(OptimisticScoreClassifier(), {"score": list(SCORES), "radius": [0, 0.1, "clt"]}, cv=3)
     assert search.fit(X, y).best_score_ > 0.9
@@ -279,7 +282,8 @@ def test_as_an_estimator():
         ({"score": "laplace"}, "score must be one of"),
         ({"radius": "small"}, "radius must be 'clt', 'limit', a number"),
         ({"radius": -1}, "radius must be >= 0"),
-        ({"radius": np.nan}, "radius must be finite"),
+        ({"radius": np.nan}, "radius must hold finite numbers"),
+        ({"radius": 1e300}, "at most 1e"),
         ({"radius": [0.1]}, "radius must hold one number for each of the 2 classes"),
         ({"radius": {0: 0.1}}, "radius must have one entry per class"),
         ({"radius": {0: 0.1, 5: 0.1}}, "radius must have one entry per class"),
@@ -287,7 +291,12 @@ def test_as_an_estimator():
         ({"threshold": "best"}, "threshold must be 'tuned', 'prior', 'minimax'"),
         ({"threshold": 0}, "threshold must be"),
         ({"threshold": [1, 2, 3]}, "threshold must be"),
-        ({"threshold": np.nan}, "threshold must be finite"),
+        ({"threshold": np.nan}, "threshold must be"),
+        ({"threshold": [[1], [1, 2]]}, "threshold must be"),
+        ({"quantile": None}, "quantile must lie strictly between 0 and 1"),
+        ({"covariance_estimator": "ledoit"}, "covariance_estimator must be None or an estimator object"),
+        ({"covariance_estimator": LedoitWolf}, "covariance_estimator must be None or an estimator object"),
+        ({"covariance_estimator": RidgeCovariance("a")}, "ridge must be a finite number"),
         ({"priors": [0.5, 0.6]}, "priors must be positive and sum to 1"),
         ({"priors": [1.0, 0.0]}, "priors must be positive and sum to 1"),
         ({"priors": [0.2, 0.3, 0.5]}, "priors must hold one number for each of the 2 classes"),
@@ -301,6 +310,64 @@ def test_bad_parameters_are_named(parameters, message):
     X, y = blobs(2)
     with pytest.raises(ValueError, match=message):
         OptimisticScoreClassifier(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", [28, 50, 3, 4])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_copies_of_a_sample_are_not_parted(seed, n_classes):
+    """Contradictory duplicates: their scores differ by rounding, which must not decide anything."""
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, 3, size=(12, 11)) * 0.3
+    X, y = places[rng.integers(12, size=150)], rng.integers(n_classes, size=150)
+    weight = rng.integers(1, 4, size=150)
+    model = OptimisticScoreClassifier(radius=0.1).fit(X, y, sample_weight=weight)
+    repeated = OptimisticScoreClassifier(radius=0.1).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(repeated.threshold_, model.threshold_, atol=1e-9)
+    units = 10.0 ** rng.integers(-5, 5, size=11)
+    scaled = OptimisticScoreClassifier(radius=0.1).fit(X * units, y, sample_weight=weight)
+    np.testing.assert_allclose(scaled.predict_proba(X * units), model.predict_proba(X), atol=1e-8)
+    labels = model.predict(X)
+    for place in places:
+        assert len(set(labels[(place == X).all(axis=1)])) <= 1
+    np.testing.assert_array_equal([model.predict(x[None, :])[0] for x in X], labels)
+
+
+def test_thresholds_between_adjacent_numbers():
+    near = np.array([1.0, np.nextafter(1, 2)])
+    threshold, right = best_threshold(near, np.array([False, True]))
+    assert right == 1
+    assert not (threshold > 1) & (threshold <= near[1])
+    assert best_threshold(np.array([1.0, 2.0]), np.array([True, True])) == (0.0, 2.0)
+
+
+def test_a_failed_fit_leaves_nothing_fitted():
+    X, y = blobs(2)
+    model = OptimisticScoreClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="at least two classes"):
+        model.fit(X[:, :2], np.zeros(len(y)))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_concurrent_predictions_leave_blas_as_it_was():
+    X, y = blobs(2, d=20, n=400)
+    model = OptimisticScoreClassifier(radius=0.1).fit(X, y)
+    points = np.random.default_rng(0).normal(size=(30_000, 20))
+    expected = model.predict(points)
+    before = [library["num_threads"] for library in threadpool_info()]
+    with ThreadPoolExecutor(4) as pool:
+        for labels in pool.map(lambda _: model.predict(points), range(12)):
+            np.testing.assert_array_equal(labels, expected)
+    assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+@pytest.mark.parametrize("layout", ["fortran", "strided", "read-only"])
+def test_memory_layouts(layout):
+    X, y = blobs(3)
+    model = OptimisticScoreClassifier().fit(X, y)
+    other = np.asfortranarray(X) if layout == "fortran" else np.repeat(X, 2, axis=0)[::2]
+    other.flags.writeable = layout != "read-only"
+    np.testing.assert_array_equal(model.predict_proba(other), model.predict_proba(X))
 
 
 def test_one_threshold_does_not_do_for_three_classes():

@@ -109,6 +109,33 @@ def test_certificates_without_ambiguity():
     np.testing.assert_array_equal(model.certified_radius(X), np.where(nominal == model.predict(X), np.inf, 0.0))
 
 
+def test_certificate_of_a_margin_that_stays_at_zero():
+    """An exact class at its best score 1 ties with a rival as soon as the rival's set contains the point."""
+    X, y = np.array([[0.0, 0], [3, 1], [4, 2], [5, 0]]), [0, 1, 1, 1]
+    model = OptimisticScoreClassifier("nonparametric", radius=[0, 10.0], priors=[0.5, 0.5], threshold=1e3).fit(X, y)
+    assert model.predict_set(X[:1]).all()
+    assert 0 < model.certified_radius(X[:1])[0] < 1
+
+
+def test_certificates_far_beyond_the_fitted_radii():
+    rng = np.random.default_rng(0)
+    X, y = np.vstack([rng.normal(size=(50, 1)), 1e6 + rng.normal(size=(50, 1))]), np.repeat([0, 1], 50)
+    model = OptimisticScoreClassifier(radius=[0.1, 0.0], threshold="prior").fit(X, y)
+    factor = model.certified_radius(model.means_[:1])[0]
+    for change, certified in ((0.99, 1), (1.01, 2)):
+        wider = OptimisticScoreClassifier(radius=[0.1 * factor * change, 0.0], threshold="prior").fit(X, y)
+        assert wider.predict_set(model.means_[:1]).sum() == certified
+
+
+@pytest.mark.parametrize("radius", [1e-310, 1e-60, 1e15])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_certificates_of_absurd_radii(radius, dtype):
+    X, y = make_blobs(60, 2, centers=3, random_state=5)
+    model = OptimisticScoreClassifier(radius=radius, threshold="minimax").fit(X.astype(dtype), y)
+    assert not np.isnan(model.certified_radius(X.astype(dtype))).any()
+    assert np.isfinite(model.predict_proba_bounds(X.astype(dtype))).all()
+
+
 def test_certificates_that_never_end():
     """A bounded score of the rival and an exact class: no growth of the rival's set overtakes the label."""
     X, y = make_blobs(100, 2, centers=2, cluster_std=1, random_state=4)

@@ -87,6 +87,15 @@ def test_one_sample_of_a_class():
     assert model.predict([[9.0, 9.0, 9.0, 9.0]]) == 7
 
 
+@pytest.mark.parametrize(("dtype", "spread"), [(np.float32, 1e-19), (np.float64, 1e-150)])
+def test_a_class_so_narrow_that_only_its_distances_overflow(dtype, spread):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 60)
+    X = rng.normal(size=(180, 2)) * np.array([spread, 1, 1])[y][:, None] + np.array([[0, 0], [0, 3], [3, 0]])[y]
+    X = X.astype(dtype)
+    assert OptimisticScoreClassifier(radius=0.1, threshold="prior").fit(X, y).score(X, y) > 0.95
+
+
 def test_one_feature_and_fifty_classes():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(50), 20)

@@ -5,10 +5,13 @@ import numpy as np
 from ._typing import FloatArray
 from .model import ScoreModel
 from .rootfinding import find_root
-from .scores import Side
+from .scores import RADIUS_CEILING, Side
 
-# The largest radius is searched between these limits; beyond the upper one nothing changes any more.
-_SMALLEST_RADIUS, _LARGEST_RADIUS = 1e-30, 1e8
+# The factor is searched from where the largest radius is negligible to where scores saturate, in a safe range.
+_SMALLEST_RADIUS, _LARGEST_FACTOR = 1e-30, 1e250
+
+# The smallest positive number that is safe to divide.
+_NOTHING = 1e-300
 
 
 def largest_certified_factor(
@@ -47,20 +50,25 @@ def largest_certified_factor(
     widest = float(model.radii.max())
     if widest == 0:
         return factor
-    low, high = np.log(_SMALLEST_RADIUS / widest), np.log(_LARGEST_RADIUS / widest)
+    reach = np.log(_LARGEST_FACTOR)
+    low, high = np.clip(np.log([_SMALLEST_RADIUS, RADIUS_CEILING]) - np.log(widest), -reach, reach)
     at_low, at_high = (margin(np.full(n, np.exp(z)), everyone)[0] for z in (low, high))
     factor[at_low <= 0] = 0.0
-    inside = np.flatnonzero((at_low > 0) & (at_high < 0))
+    inside = np.flatnonzero((at_low > 0) & (at_high <= 0))
 
     def used_up(z: FloatArray, samples: np.ndarray) -> tuple[FloatArray, FloatArray]:
         """Logarithm of the share of the nominal margin that is lost at s = exp(z): nearly straight in z."""
         s = np.exp(z)
         left, decrease = margin(s, samples)
-        lost = np.maximum(nominal[samples] - left, np.finfo(np.float64).tiny)
-        return np.log(lost / nominal[samples]), s * decrease / lost
+        lost = np.maximum(nominal[samples] - left, _NOTHING)
+        share = np.log(lost) - np.log(nominal[samples])
+        # A margin that stays at 0 was used up where it first got there: the search has to go on to the left.
+        return np.where(left == 0, _NOTHING, share), s * (decrease / lost)
 
-    roots = find_root(used_up, np.full(inside.size, low), np.full(inside.size, high), (inside,)).root
-    factor[inside] = np.exp(roots)
+    roots = find_root(used_up, np.full(inside.size, low), np.full(inside.size, high), (inside,))
+    if not roots.converged.all():
+        raise ArithmeticError("a certified radius was not found; please report the model and the sample.")
+    factor[inside] = np.exp(roots.root)
     return factor
 
 

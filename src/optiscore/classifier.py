@@ -64,7 +64,8 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
     radii_ : ndarray of shape (n_classes,)
         Radii of the ambiguity sets.
     threshold_ : ndarray of shape (n_classes,)
-        Offsets added to the log scores; for two classes log tau is the first minus the second.
+        Offsets added to the log scores; for two classes log tau is the first minus the second. For "minimax" the log
+        priors.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -93,7 +94,8 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
     Mahalanobis distance        ``radius=0, threshold=1, score="nonparametric"``
     =========================== =================================================================================
 
-    Samples of type float32 are kept so, and so are their scores and probabilities; moments are float64 always.
+    Samples of type float32 are kept so: distances, scores and probabilities are computed in float32, which loses digits
+    of features whose mean is large against their spread. Moments are float64 always.
 
     References
     ----------
@@ -150,15 +152,20 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0; whole numbers act as repetitions. They weigh moments, shrinkage, priors, radii and offsets.
+            Samples of weight 0 are left out, and so is a class that has no others.
 
         Returns
         -------
         self : OptimisticScoreClassifier
         """
+        self.__dict__.pop("_rule", None)
         points, labels, weight = self._validate_training(X, y, sample_weight)
         self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must hold at least two classes, got 1 class: {self.classes_.tolist()}.")
+            raise ValueError(
+                f"y must hold at least two classes with samples of positive weight, got 1 class: "
+                f"{self.classes_.tolist()}. Add samples of another class."
+            )
         codes = np.searchsorted(self.classes_, labels)
         samples = split_classes(points, codes, self.classes_, weight)
         self.priors_ = check_priors(self.priors, samples)
@@ -169,6 +176,9 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
         self._rule = self._fit_rule(points, codes, weight)
         self.threshold_ = self._rule.offsets
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_rule")
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels of samples.
@@ -307,7 +317,7 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
             the label is certified whatever the factor (always so at radius 0).
         """
         X = self._validate(X)
-        factors = np.empty(len(X), dtype=X.dtype)
+        factors = np.empty(len(X))
         evaluate = self._model.evaluator(len(X), X.dtype.type, self._rule.needs_pessimistic)
 
         def consume(rows: slice, alpha: FloatArray) -> None:
@@ -315,7 +325,8 @@ class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):
             factors[rows] = largest_certified_factor(self._model, alpha, decided, np.log(self.priors_))
 
         self._model.distances.for_each_block(X, consume)
-        return factors
+        with np.errstate(over="ignore"):
+            return factors.astype(X.dtype, copy=False)
 
     def _fit_rule(self, X: FloatArray, codes: np.ndarray, sample_weight: FloatArray | None) -> Rule:
         if isinstance(self.threshold, str) and self.threshold in ("prior", "minimax"):

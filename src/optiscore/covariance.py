@@ -1,5 +1,6 @@
 """Estimators of one class's covariance: Ledoit-Wolf on standardised features, and a ridge."""
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -131,7 +132,7 @@ class RidgeCovariance(EmpiricalCovariance):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the covariance of the rows of X; y is ignored."""
-        if not (np.isfinite(self.ridge) and self.ridge >= 0):
+        if not (isinstance(self.ridge, Real) and np.isfinite(self.ridge) and self.ridge >= 0):
             raise ValueError(f"ridge must be a finite number >= 0, got {self.ridge!r}.")
         points = validate_data(self, X, dtype=np.float64)
         weight = _check_sample_weight(sample_weight, points, ensure_non_negative=True)

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import Literal, TypeAlias
+from threading import Lock
+from typing import Any, Literal, TypeAlias
 
 import joblib
 import numpy as np
 from scipy.linalg import solve_triangular
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 from ._typing import FloatArray
 from .moments import Factor
@@ -79,17 +79,20 @@ class ClassDistances:
             for first in range(0, n, step):
                 work(first)
             return
-        with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+        with _single_threaded_blas, ThreadPoolExecutor(n_threads) as pool:
             list(pool.map(work, range(0, n, step)))
 
     def _mend_overflow(self, X: FloatArray, alpha: FloatArray) -> None:
         ceiling = float(np.finfo(X.dtype).max ** 0.9)
-        if not alpha.max(initial=0) <= ceiling:
-            far = ~(alpha <= ceiling).all(axis=0)
+        if alpha.max(initial=0) <= ceiling:
+            return
+        overflown = ~(alpha <= ceiling)
+        alpha[overflown] = ceiling
+        if (far := overflown.all(axis=0)).any():
             alpha[:, far] = self._far_away(X[far].astype(np.float64), ceiling)
 
     def _far_away(self, X: FloatArray, ceiling: float) -> FloatArray:
-        """Distances that overflow, divided by one factor per sample: their proportions are what decides."""
+        """Distances that all overflow, divided by one factor per sample: their proportions are what decides."""
         size = np.abs(X).max(axis=1, keepdims=True)
         deviations = X / size - self._means[:, :, 0][:, None, :] / size
         alpha = np.square(deviations @ self._whiteners.transpose(0, 2, 1)).sum(axis=2)
@@ -121,6 +124,27 @@ def _n_threads() -> int:
     return max(1, min(cores, int(limit))) if limit.isdigit() else cores
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+class _SingleThreadedBlas:
+    """Context in which BLAS runs on one thread; the first to enter sets it, the last to leave sets it back.
+
+    The setting belongs to the process: callers from several threads must not each save and restore it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limiter = threadpool_limits(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limiter.restore_original_limits()
+
+
+_single_threaded_blas = _SingleThreadedBlas()

@@ -218,7 +218,10 @@ class LimitLaw:
 
 def check_probability(value: Any, name: str) -> FloatArray:
     """Probabilities strictly between 0 and 1."""
-    probability = finite_array(value, name)
+    try:
+        probability = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number strictly between 0 and 1, got {value!r}.") from None
     if not ((probability > 0) & (probability < 1)).all():
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
     return probability

@@ -80,6 +80,11 @@ def _fallback_scale(samples: Sequence[ClassSample], means: FloatArray) -> FloatA
 
 def _fit_estimator(covariance_estimator: Any, sample: ClassSample) -> tuple[FloatArray, FloatArray]:
     """Location and covariance from any scikit-learn covariance estimator, fitted on a clone."""
+    if isinstance(covariance_estimator, type) or not hasattr(covariance_estimator, "fit"):
+        raise ValueError(
+            f"covariance_estimator must be None or an estimator object such as LedoitWolf(), got "
+            f"{covariance_estimator!r}."
+        )
     estimator = clone(covariance_estimator)
     keywords = {}
     if sample.weight is not None:
@@ -92,7 +97,7 @@ def _fit_estimator(covariance_estimator: Any, sample: ClassSample) -> tuple[Floa
     try:
         estimator.fit(sample.X, **keywords)
     except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
-        raise ValueError(f"{type(estimator).__name__} failed on class {sample.label!r}: {error}") from error
+        raise ValueError(f"{type(estimator).__name__} failed on class {str(sample.label)!r}: {error}") from error
     if not hasattr(estimator, "covariance_"):
         raise ValueError(f"{type(estimator).__name__} has no covariance_ after fit: it is no covariance estimator.")
     location = getattr(estimator, "location_", None)
@@ -101,7 +106,7 @@ def _fit_estimator(covariance_estimator: Any, sample: ClassSample) -> tuple[Floa
 
 
 def _factorise_class(covariance: FloatArray, sample: ClassSample) -> Factor:
-    name = f"the covariance of class {sample.label!r} ({sample.size:g} samples)"
+    name = f"the covariance of class {str(sample.label)!r} ({sample.size:g} samples)"
     if not np.isfinite(covariance).all():
         raise ValueError(f"{name} exceeds the range of floating-point numbers; rescale the features.")
     try:

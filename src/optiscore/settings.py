@@ -1,4 +1,4 @@
-"""Parameters of the classifier, checked and brought into one form: priors, radii and the decision rule."""
+"""Parameters of the classifier, checked and brought into one form: priors, pooling, radii and offsets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +10,7 @@ from ._typing import FloatArray
 from .limit_law import check_probability
 from .nominal import ClassSample, NominalMoments
 from .radii import clt_radius, limit_radius
+from .scores import RADIUS_CEILING
 
 
 def check_priors(priors: ArrayLike | None, samples: Sequence[ClassSample]) -> FloatArray:
@@ -43,24 +44,28 @@ def check_radii(radius: Any, quantile: float, samples: Sequence[ClassSample], mo
         if set(radius) != set(labels):
             raise ValueError(f"radius must have one entry per class {_plain(labels)}, got the labels {_plain(radius)}.")
         radius = [radius[label] for label in labels]
+    if np.isscalar(radius):
+        radius = [radius] * len(samples)
     radii = _numbers(radius, "radius", len(samples))
-    if not (radii >= 0).all():
-        raise ValueError(f"radius must be >= 0, got {radii.tolist()}. Radius 0 takes the moments as exact.")
+    if not ((radii >= 0) & (radii <= RADIUS_CEILING)).all():
+        raise ValueError(
+            f"radius must be >= 0 and at most {RADIUS_CEILING:g}, got {radii.tolist()}. Radius 0 takes the moments as "
+            f"exact."
+        )
     return radii
 
 
 def check_offsets(threshold: Any, n_classes: int) -> FloatArray:
     """Offsets -log tau_c for a threshold given by numbers; one number tau stands for (1, tau)."""
     message = "threshold must be 'tuned', 'prior', 'minimax', a positive number for two classes, or one per class"
-    if isinstance(threshold, str):
-        raise ValueError(f"{message}; got {threshold!r}.")
-    if np.ndim(threshold) == 0 and n_classes == 2:
-        threshold = [1.0, threshold]
-    if np.shape(threshold) != (n_classes,):
+    try:
+        tau = np.asarray(threshold, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{message}; got {threshold!r}.") from None
+    if tau.ndim == 0 and n_classes == 2:
+        tau = np.array([1.0, float(tau)])
+    if tau.shape != (n_classes,) or not (np.isfinite(tau).all() and (tau > 0).all()):
         raise ValueError(f"{message}; got {threshold!r} for {n_classes} classes.")
-    tau = _numbers(threshold, "threshold", n_classes)
-    if not (tau > 0).all():
-        raise ValueError(f"{message}; got {threshold!r}.")
     return -np.log(tau)
 
 
@@ -85,17 +90,15 @@ def _limit(sample: ClassSample, moments: NominalMoments, c: int, quantile: float
 
 
 def _numbers(values: Any, name: str, n_classes: int) -> FloatArray:
-    """One finite number per class; a single one is repeated."""
+    """One finite number per class."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, got {values!r}.") from None
-    if array.ndim == 0 and name == "radius":
-        array = np.full(n_classes, float(array))
     if array.shape != (n_classes,):
         raise ValueError(f"{name} must hold one number for each of the {n_classes} classes, got shape {array.shape}.")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got {values!r}.")
+        raise ValueError(f"{name} must hold finite numbers, got {values!r}.")
     return array
 
 

@@ -1,6 +1,6 @@
 """The extreme scores: what each looks like as a function of alpha, their tables, and their registry by name."""
 
-from .base import ALPHA_CEILING, ALPHA_FLOOR, ExtremeScore, Extremum, Mixing
+from .base import ALPHA_CEILING, ALPHA_FLOOR, RADIUS_CEILING, ExtremeScore, Extremum, Mixing
 from .fixed_mean import FixedMeanOptimistic, FixedMeanPessimistic
 from .gaussian import GaussianOptimistic, GaussianPessimistic
 from .nonparametric import NonparametricOptimistic, NonparametricPessimistic
@@ -10,6 +10,7 @@ from .table import ScoreTable
 __all__ = [
     "ALPHA_CEILING",
     "ALPHA_FLOOR",
+    "RADIUS_CEILING",
     "SCORES",
     "ExtremeScore",
     "Extremum",

@@ -20,7 +20,7 @@ LOG_2PI = float(np.log(2 * np.pi))
 # Inside these limits no intermediate result over- or underflows. Below the floors every score is constant to 30
 # digits; above the ceilings it saturates instead of overflowing.
 ALPHA_FLOOR, ALPHA_CEILING = 1e-200, 1e290
-_RADIUS_FLOOR, _RADIUS_CEILING = 1e-60, 1e60
+_RADIUS_FLOOR, RADIUS_CEILING = 1e-60, 1e15
 
 # Some twenty arrays of this many doubles are alive during a search: they stay in the second-level cache.
 _BLOCK = 4096
@@ -163,7 +163,7 @@ class ExtremeScore(ABC):
             spent, decrease = self._spent(z, alpha)
             return np.log(rho / spent), decrease / spent
 
-        rho = np.clip(rho, _RADIUS_FLOOR, _RADIUS_CEILING)
+        rho = np.clip(rho, _RADIUS_FLOOR, RADIUS_CEILING)
         lower, upper = self._bracket(alpha, rho)
         roots = find_root(surplus, lower, upper, (alpha, rho))
         if not roots.converged.all():

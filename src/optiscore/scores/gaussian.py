@@ -23,7 +23,8 @@ class GaussianOptimistic(ExtremeScore):
 
         rho = d phi(1/gamma) + phi(-v),    phi(t) = t - log(1 + t),
 
-    and, rho put back into the objective,  L = -rho + d/gamma - alpha (1 - v).
+    and L = d log(1 + 1/gamma) - log(1 + alpha/(1 + gamma)) - gamma v, or L = -rho + d/gamma - alpha (1 - v) with rho
+    put back in.
 
     Examples
     --------
@@ -48,9 +49,11 @@ class GaussianOptimistic(ExtremeScore):
         return spent, (d * c + gamma * v * v) / (1 + gamma)
 
     def _evaluate(self, z: FloatArray, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        gamma = np.exp(z)
+        d, gamma = self.n_features, np.exp(z)
         derivative = -(1 + gamma) / (1 + gamma + alpha)
-        return gamma, self.n_features / gamma - rho + alpha * derivative, derivative
+        # Below 1, d/gamma and rho would cancel.
+        shrunk = d * np.log1p(1 / gamma) - np.log1p(alpha / (1 + gamma)) - gamma * (alpha / (1 + gamma + alpha))
+        return gamma, np.where(gamma < 1, shrunk, d / gamma - rho + alpha * derivative), derivative
 
     def _mixing(self, z: FloatArray, alpha: FloatArray) -> Mixing:
         gamma = np.exp(z)
