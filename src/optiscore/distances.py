@@ -3,13 +3,14 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from threading import Lock
 from typing import Any, Literal, TypeAlias
 
 import joblib
 import numpy as np
 from scipy.linalg import solve_triangular
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ._typing import FloatArray
 from .moments import Factor
@@ -138,7 +139,7 @@ class _SingleThreadedBlas:
         with self._lock:
             self._users += 1
             if self._users == 1:
-                self._limiter = threadpool_limits(limits=1, user_api="blas")
+                self._limiter = _thread_pools().limit(limits=1, user_api="blas")
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
@@ -148,3 +149,8 @@ class _SingleThreadedBlas:
 
 
 _single_threaded_blas = _SingleThreadedBlas()
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()

@@ -84,38 +84,30 @@ def best_threshold(
     neighbouring ratios is as good: the middle is taken. Of several best places, the one nearest to where the classes
     balance (t = log of negative over positive weight) is taken.
     """
-    values, positive_weight, negative_weight = _merge(ratio, positive, sample_weight)
-    rounding = _ROUNDING[ratio.dtype.type] * np.maximum(1, np.abs(values))
-    starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > rounding)
-    total = positive_weight.sum()
-    kept = np.append(total - _before(positive_weight)[starts], 0.0)
-    passed = np.append(_before(negative_weight)[starts], negative_weight.sum())
-    right = kept + passed
+    above: FloatArray
+    below: FloatArray
+    if sample_weight is None:
+        above, below = np.sort(ratio[positive]).astype(np.float64), np.sort(ratio[~positive]).astype(np.float64)
+        kept, passed = np.arange(above.size, -1, -1), np.arange(below.size + 1)
+    else:
+        above, above_weight = _sort_with(ratio[positive], sample_weight[positive])
+        below, below_weight = _sort_with(ratio[~positive], sample_weight[~positive])
+        kept = np.append(np.cumsum(above_weight[::-1])[::-1], 0.0)
+        passed = np.append(0.0, np.cumsum(below_weight))
+    # The best t lies above a negative ratio and at most at the next positive one that differs from it; or above all.
+    rounding = np.abs(above)
+    np.maximum(rounding, 1, out=rounding)
+    rounding *= _ROUNDING[ratio.dtype.type]
+    n_below = np.append(np.searchsorted(below, np.subtract(above, rounding, out=rounding)), below.size)
+    right = kept + passed[n_below]
     best = np.flatnonzero(right >= right.max() * (1 - 1e-12))
-    low = np.append(-np.inf, values[np.append(starts[1:], values.size) - 1])[best]
-    high = np.append(values[starts], np.inf)[best]
+    low = np.append(-np.inf, below)[n_below[best]]
+    high = np.append(above, np.inf)[best]
     middle = np.where(np.isinf(low), high - 1, np.where(np.isinf(high), low + 1, low / 2 + high / 2))
-    balance = np.log(max(passed[-1], _TINY) / max(total, _TINY))
+    balance = np.log(max(passed[-1], _TINY) / max(kept[0], _TINY))
     return float(middle[np.argmin(np.abs(middle - balance))]), float(right.max())
 
 
-def _merge(
-    ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """All ratios in increasing order, and the weights of the positive and of the negative samples among them."""
-    if sample_weight is not None:
-        order = np.argsort(ratio)
-        weight, is_positive = sample_weight[order], positive[order]
-        return ratio[order].astype(np.float64), weight * is_positive, weight * ~is_positive
-    # Two sorts of values and a merge are faster than one sort of indices.
-    above, below = np.sort(ratio[positive]), np.sort(ratio[~positive])
-    is_positive = np.zeros(ratio.size, dtype=bool)
-    is_positive[np.searchsorted(below, above) + np.arange(above.size)] = True
-    values = np.empty(ratio.size)
-    values[is_positive], values[~is_positive] = above, below
-    return values, is_positive.astype(np.float64), (~is_positive).astype(np.float64)
-
-
-def _before(weights: FloatArray) -> FloatArray:
-    """Sum of the weights before each one."""
-    return np.cumsum(weights) - weights
+def _sort_with(values: FloatArray, companions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    order = np.argsort(values)
+    return values[order].astype(np.float64), companions[order]
