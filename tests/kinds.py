@@ -5,6 +5,8 @@ import numpy as np
 from optiscore import SCORES
 
 SIDES = ("optimistic", "pessimistic")
+THRESHOLDS = ("tuned", "prior", "minimax")
+SETTINGS = [(score, threshold) for score in SCORES for threshold in THRESHOLDS]
 KINDS = [(score, side) for score in SCORES for side in SIDES]
 
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kinds import SETTINGS
 from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance, GraphicalLasso, LedoitWolf, MinCovDet, ledoit_wolf
 from sklearn.datasets import load_iris, make_blobs
@@ -23,9 +24,6 @@ from threadpoolctl import threadpool_info
 from optiscore import OptimisticScoreClassifier, RidgeCovariance, clt_radius, limit_radius, log_score
 from optiscore.scores import SCORES
 from optiscore.tuning import best_threshold
-
-THRESHOLDS = ("tuned", "prior", "minimax")
-SETTINGS = [(score, threshold) for score in SCORES for threshold in THRESHOLDS]
 
 
 def blobs(n_classes=3, n=120, d=3, seed=0):

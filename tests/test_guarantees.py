@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kinds import random_moments_in_set
+from kinds import THRESHOLDS, random_moments_in_set
 from sklearn.datasets import make_blobs
 
 from optiscore import OptimisticScoreClassifier, extremal_moments
 from optiscore.scores import SCORES
-
-THRESHOLDS = ("tuned", "prior", "minimax")
 
 
 def log_scores_at(x, means, precisions, score):

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
+from kinds import SETTINGS, THRESHOLDS
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.datasets import load_iris
 
 from optiscore import OptimisticScoreClassifier
-from optiscore.scores import SCORES
-
-THRESHOLDS = ("tuned", "prior", "minimax")
-SETTINGS = [(score, threshold) for score in SCORES for threshold in THRESHOLDS]
 
 
 def finite_and_consistent(model, X):

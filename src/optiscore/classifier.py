@@ -19,6 +19,7 @@ from .settings import check_offsets, check_pooling, check_priors, check_radii
 from .tuning import tuned_offsets
 
 
+# scikit-learn has no types: its classes are Any to the type checker.
 class OptimisticScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier by optimistic score ratios, robust to moments that are known only roughly.
 

@@ -98,6 +98,7 @@ def ledoit_wolf_shrinkage(covariance: FloatArray, fourth: float, n_samples: floa
     return min(noise / distance, 1.0) if noise > 0 and distance > 0 else float(noise > 0)
 
 
+# scikit-learn has no types: its classes are Any to the type checker.
 class RidgeCovariance(EmpiricalCovariance):  # type: ignore[misc]
     """Empirical covariance plus a multiple of the identity, Sigma + ridge I (the paper's baseline RQDA).
 

@@ -24,4 +24,5 @@ class ScoreParameter:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters of the estimator, by name."""
+        # The next class in line is BaseEstimator, which a mixin cannot tell the type checker.
         return super().get_params(deep) | {"score": vars(self)["score"]}  # type: ignore[misc]
