@@ -335,7 +335,7 @@ def test_thresholds_between_adjacent_numbers():
     threshold, right = best_threshold(near, np.array([False, True]))
     assert right == 1
     assert not (threshold > 1) & (threshold <= near[1])
-    assert best_threshold(np.array([1.0, 2.0]), np.array([True, True])) == (0.0, 2.0)
+    assert best_threshold(np.array([1.0, 2.0]), np.array([True, True])) == pytest.approx((0.0, 2.0), abs=1e-15)
 
 
 def test_a_failed_fit_leaves_nothing_fitted():

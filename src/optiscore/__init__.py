@@ -1,6 +1,7 @@
 """Classification with class moments that are known only up to a radius: optimistic and pessimistic scores."""
 
 from .classifier import OptimisticScoreClassifier
+from .classifier_cv import OptimisticScoreClassifierCV
 from .covariance import RidgeCovariance
 from .divergence import moment_divergence
 from .extremes import extremal_moments, log_score
@@ -14,6 +15,7 @@ __all__ = [
     "SCORES",
     "LimitLaw",
     "OptimisticScoreClassifier",
+    "OptimisticScoreClassifierCV",
     "RidgeCovariance",
     "Score",
     "ScoreTable",

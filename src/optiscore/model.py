@@ -33,7 +33,7 @@ class ScoreModel:
     """
 
     def __init__(self, score: Score, moments: NominalMoments, radii: FloatArray) -> None:
-        self.score, self.radii = score, radii
+        self.score, self.moments, self.radii = score, moments, radii
         self.distances = ClassDistances(moments.means, moments.factors)
         self.n_features = moments.means.shape[1]
         self.log_volumes = np.array([score.log_volume(factor.logdet) for factor in moments.factors])
@@ -66,12 +66,13 @@ class ScoreModel:
         self, n_samples: int, dtype: type, with_pessimistic: bool = True
     ) -> Callable[[FloatArray], LogScores]:
         """A function from squared distances (n_classes, n) to log scores, tabulated if it pays for so many samples."""
-        best = [self._curve("optimistic", c, n_samples, dtype) for c in range(len(self.radii))]
-        worst = (
-            [self._curve("pessimistic", c, n_samples, dtype) for c in range(len(self.radii))]
-            if with_pessimistic
-            else []
-        )
+
+        def curves(side: Side) -> list[Curve]:
+            d = self.n_features
+            return [log_score_curve(self.score, side, radius, d, n_samples, dtype) for radius in self.radii]
+
+        best = curves("optimistic")
+        worst = curves("pessimistic") if with_pessimistic else []
         volumes: FloatArray = self.log_volumes.astype(dtype)
 
         def evaluate(alpha: FloatArray) -> LogScores:
@@ -79,9 +80,11 @@ class ScoreModel:
 
         return evaluate
 
-    def _curve(self, side: Side, c: int, n_samples: int, dtype: type) -> Curve:
-        extreme = self.score.at(side, float(self.radii[c]), self.n_features)
-        return extreme.tabulate(dtype=dtype) if n_samples >= _TABULATE_FROM else extreme.log_score
+
+def log_score_curve(score: Score, side: Side, radius: float, n_features: int, n_samples: int, dtype: type) -> Curve:
+    """Log score as a function of the squared distance, tabulated if it pays for so many samples."""
+    extreme = score.at(side, float(radius), n_features)
+    return extreme.tabulate(dtype=dtype) if n_samples >= _TABULATE_FROM else extreme.log_score
 
 
 def _apply(curves: list[Curve], alpha: FloatArray, volumes: FloatArray) -> FloatArray:

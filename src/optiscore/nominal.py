@@ -1,7 +1,7 @@
 """Nominal moments of every class: means and covariances, pooled if asked, and ready to whiten."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -10,6 +10,8 @@ from sklearn.utils.validation import has_fit_parameter
 from ._typing import FloatArray
 from .covariance import standardised_ledoit_wolf, weighted_mean
 from .moments import Factor, factorise
+
+_ROWS_IN_CACHE = 1024
 
 
 class NominalMoments(NamedTuple):
@@ -33,36 +35,62 @@ class ClassSample(NamedTuple):
         return len(self.X) if self.weight is None else float(self.weight.sum())
 
 
-def split_classes(
-    X: FloatArray, codes: np.ndarray, labels: np.ndarray, sample_weight: FloatArray | None
-) -> list[ClassSample]:
-    """The samples of each class, with contiguous columns."""
-    members = [codes == code for code in range(len(labels))]
-    return [
-        ClassSample(label, np.asfortranarray(X[rows]), None if sample_weight is None else sample_weight[rows])
-        for label, rows in zip(labels, members, strict=True)
-    ]
+class TrainingSet(NamedTuple):
+    """Samples, their classes as indices into the labels, and their weights where there are any."""
+
+    X: FloatArray
+    codes: np.ndarray
+    labels: np.ndarray
+    weight: FloatArray | None
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Some of the samples."""
+        weight = None if self.weight is None else self.weight[rows]
+        return self._replace(X=self.X[rows], codes=self.codes[rows], weight=weight)
+
+    def by_class(self) -> list[ClassSample]:
+        """The samples of each class, with contiguous columns."""
+        members = [np.flatnonzero(self.codes == code) for code in range(len(self.labels))]
+        return [
+            ClassSample(label, _take_rows(self.X, rows), None if self.weight is None else self.weight[rows])
+            for label, rows in zip(self.labels, members, strict=True)
+        ]
+
+
+def _take_rows(X: FloatArray, rows: np.ndarray) -> FloatArray:
+    """Rows of X, stored column by column; taken in blocks that stay in cache between reading and writing."""
+    columns = np.empty((X.shape[1], len(rows)), dtype=X.dtype)
+    for start in range(0, len(rows), _ROWS_IN_CACHE):
+        block = slice(start, start + _ROWS_IN_CACHE)
+        columns[:, block] = X[rows[block]].T
+    return columns.T
 
 
 def estimate_moments(
     samples: Sequence[ClassSample], priors: FloatArray, covariance_estimator: Any, pooling: float
 ) -> NominalMoments:
-    """Nominal moments of each class.
+    """Nominal moments of each class."""
+    return pool_moments(samples, *own_moments(samples, covariance_estimator), priors, pooling)
 
-    With pooling t, each covariance is (1 - t) times its own plus t times the mean of all, weighted by the priors.
-    """
+
+def own_moments(samples: Sequence[ClassSample], covariance_estimator: Any) -> tuple[FloatArray, FloatArray]:
+    """Mean and covariance of each class from its own samples."""
     if covariance_estimator is None:
         means = np.stack([weighted_mean(sample.X, sample.weight) for sample in samples])
         unit = _fallback_scale(samples, means)
-        covariances = np.stack(
-            [
-                standardised_ledoit_wolf(sample.X, mean, unit, sample.weight)
-                for sample, mean in zip(samples, means, strict=True)
-            ]
-        )
-    else:
-        pairs = [_fit_estimator(covariance_estimator, sample) for sample in samples]
-        means, covariances = (np.stack(part) for part in zip(*pairs, strict=True))
+        covariances = [
+            standardised_ledoit_wolf(sample.X, mean, unit, sample.weight)
+            for sample, mean in zip(samples, means, strict=True)
+        ]
+        return means, np.stack(covariances)
+    pairs = [_fit_estimator(covariance_estimator, sample) for sample in samples]
+    return np.stack([mean for mean, _ in pairs]), np.stack([covariance for _, covariance in pairs])
+
+
+def pool_moments(
+    samples: Sequence[ClassSample], means: FloatArray, covariances: FloatArray, priors: FloatArray, pooling: float
+) -> NominalMoments:
+    """Nominal moments: with pooling t, each covariance is (1 - t) S_c + t times the mean of all, weighted by priors."""
     if pooling:
         pooled = np.tensordot(priors, covariances, axes=1)
         covariances = (1 - pooling) * covariances + pooling * pooled

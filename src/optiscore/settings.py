@@ -1,4 +1,4 @@
-"""Parameters of the classifier, checked and brought into one form: priors, pooling, radii and offsets."""
+"""Parameters of the classifier, checked and brought into one form: priors, pooling and radii."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -53,20 +53,6 @@ def check_radii(radius: Any, quantile: float, samples: Sequence[ClassSample], mo
             f"exact."
         )
     return radii
-
-
-def check_offsets(threshold: Any, n_classes: int) -> FloatArray:
-    """Offsets -log tau_c for a threshold given by numbers; one number tau stands for (1, tau)."""
-    message = "threshold must be 'tuned', 'prior', 'minimax', a positive number for two classes, or one per class"
-    try:
-        tau = np.asarray(threshold, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{message}; got {threshold!r}.") from None
-    if tau.ndim == 0 and n_classes == 2:
-        tau = np.array([1.0, float(tau)])
-    if tau.shape != (n_classes,) or not (np.isfinite(tau).all() and (tau > 0).all()):
-        raise ValueError(f"{message}; got {threshold!r} for {n_classes} classes.")
-    return -np.log(tau)
 
 
 def _clt(sample: ClassSample, moments: NominalMoments, c: int, quantile: float) -> float:

@@ -1,0 +1,296 @@
+"""OptimisticScoreClassifierCV: radii, pooling and the kind of score chosen by cross-validation."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+from sklearn import get_config
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params
+
+from ._typing import FloatArray
+from .candidates import Candidates, check_poolings, check_scores, choose, radius_grid
+from .classifier import OptimisticScoreClassifier
+from .cross_validation import Criterion, Fold, Trial, accuracy, evaluate_fold, negative_log_loss
+from .model import ScoreModel
+from .nominal import TrainingSet
+from .prediction import BaseScoreClassifier
+from .progress import progress_bar
+from .radii import clt_radius
+from .scores import SCORES, Score, ScoreName
+
+# Scorings that need no estimator: decisions and log scores are at hand.
+_FAST = {"accuracy": accuracy, "neg_log_loss": negative_log_loss}
+
+
+class OptimisticScoreClassifierCV(BaseScoreClassifier):
+    """`OptimisticScoreClassifier` whose radii, pooling and kind of score are chosen by cross-validation.
+
+    All candidates together cost a few fits: moments and Mahalanobis distances do not depend on the radii, so they are
+    computed once per fold, and every radius is a lookup. The result is that of scikit-learn's GridSearchCV over the
+    same candidates and folds.
+
+    Parameters
+    ----------
+    score : {"gaussian", "nonparametric", "fixed-mean"}, Score or list of these, default="gaussian"
+        Kind of score, see `log_score`; from a list, one is chosen.
+    radii : array-like of shape (n_candidates,), default=None
+        Candidates, used in increasing order. For two classes and ``per_class=True`` these are radii, and every pair is
+        tried. Otherwise they are factors on the radii of `clt_radius`, common to all classes. None stands for 0, 1/16,
+        1/8, 1/4, 1/2, 1, 2, 4 and 8 times the clt radius of each class.
+    poolings : array-like of shape (n_poolings,), default=(0.0,)
+        Candidates for the share of the pooled covariance in that of each class.
+    per_class : bool, default=True
+        Whether two classes may have radii that vary independently.
+    cv : int, cross-validation generator or iterable, default=5
+        Splits of the samples; a number stands for so many stratified folds.
+    scoring : str or callable, default=None
+        What the candidates are judged by: any scikit-learn scorer, None being accuracy. Accuracy and "neg_log_loss" are
+        read off the scores; other scorers call the methods of a fitted classifier for every candidate and fold.
+    threshold : {"tuned", "prior", "minimax"}, float or array-like of shape (n_classes,), default="tuned"
+        What the scores are compared by, see `OptimisticScoreClassifier`. Tuned on the training part of each fold.
+    priors : array-like of shape (n_classes,), default=None
+        Class probabilities; None takes the shares of the training samples.
+    covariance_estimator : estimator, default=None
+        Estimator of the nominal covariances, see `OptimisticScoreClassifier`.
+    n_jobs : int, default=None
+        Number of folds that are worked on at once, in threads; None is 1, -1 all processors.
+    verbose : int, default=0
+        Above 0, a progress bar is shown (extra `rich`).
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The chosen ``score``, ``pooling`` and ``radius`` (one per class): parameters of `OptimisticScoreClassifier`.
+    best_score_ : float
+        Mean score of the choice over the folds.
+    best_index_ : int
+        Its place in `cv_results_`.
+    cv_results_ : dict of str to ndarray
+        Candidates and their scores, laid out as by GridSearchCV: ``params``, ``param_score``, ``param_pooling``,
+        ``param_radius``, ``split0_test_score`` and so on, ``mean_test_score``, ``std_test_score``, ``rank_test_score``.
+        Times are not among them, since the candidates share their work.
+    radius_axes_ : tuple of ndarray
+        The candidate radii of the first and of the second class, or the candidate factors common to all. The candidates
+        vary in the order score, pooling, radii, the last axis fastest.
+    n_splits_ : int
+        Number of folds.
+    classes_, priors_, means_, covariances_, radii_, threshold_, n_features_in_, feature_names_in_
+        Of the classifier with the chosen setting, fitted on all samples, see `OptimisticScoreClassifier`.
+
+    See Also
+    --------
+    OptimisticScoreClassifier : The classifier for given or calibrated radii.
+    optiscore.plotting.RadiusSearchDisplay : Picture of the scores over the radii.
+
+    Notes
+    -----
+    Candidates whose mean scores differ by rounding only are tied. Of those, the one wins whose neighbours in the grid
+    of radii have the best mean score (a smooth hill beats a lucky cell), then the one with the largest sum of radii.
+
+    The candidates are the same radii in every fold: for factors, those times the clt radii of all samples. Sample
+    weights count in the moments, in the tuned threshold and in the scores of the test samples; with metadata routing
+    enabled, in the latter only if the scorer requests them. Groups reach the splitter as ``fit(X, y, groups=...)``.
+
+    Examples
+    --------
+    >>> from optiscore import OptimisticScoreClassifierCV
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = OptimisticScoreClassifierCV(poolings=[0, 0.5]).fit(X[:, :10], y)
+    >>> model.best_params_["pooling"], [round(radius, 3) for radius in model.radii_]
+    (0.0, [0.151, 0.179])
+    >>> round(model.best_score_, 3)
+    0.949
+    """
+
+    def __init__(
+        self,
+        score: ScoreName | Score | Iterable[ScoreName | Score] = "gaussian",
+        *,
+        radii: ArrayLike | None = None,
+        poolings: ArrayLike = (0.0,),
+        per_class: bool = True,
+        cv: Any = 5,
+        scoring: Any = None,
+        threshold: Any = "tuned",
+        priors: ArrayLike | None = None,
+        covariance_estimator: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.score = score
+        self.radii = radii
+        self.poolings = poolings
+        self.per_class = per_class
+        self.cv = cv
+        self.scoring = scoring
+        self.threshold = threshold
+        self.priors = priors
+        self.covariance_estimator = covariance_estimator
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Choose among the candidates by cross-validation, then learn from all samples with the choice.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; whole numbers act as repetitions within a fold.
+        **params : dict
+            ``groups`` for the splitter; with metadata routing enabled, whatever splitter and scorer request.
+
+        Returns
+        -------
+        self : OptimisticScoreClassifierCV
+        """
+        training, place = self._validate_training(X, y, sample_weight)
+        candidates = self._candidates(training)
+        routed = self._route(sample_weight, params)
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **routed.splitter.split))
+        folds = self._folds(training, place, splits, routed.scorer.score)
+        scores = self._evaluate(folds, splits, candidates)
+        self.cv_results_ = _tabulate(candidates, scores)
+        self.best_index_ = choose(self.cv_results_["mean_test_score"], candidates)
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.radius_axes_, self.n_splits_ = candidates.grid.axes, len(splits)
+        best = self._classifier(**self.best_params_).fit(training.X, training.labels[training.codes], training.weight)
+        return self._set_fitted(best.priors_, best._model, best._rule)
+
+    def plot_radii(self, *, ax: Any = None, **keywords: Any) -> Any:
+        """Plot the cross-validated score over the candidate radii (extra `plot`).
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; None makes a new figure.
+        **keywords : dict
+            For `RadiusSearchDisplay.plot`.
+
+        Returns
+        -------
+        RadiusSearchDisplay
+        """
+        from .plotting import RadiusSearchDisplay
+
+        return RadiusSearchDisplay.from_estimator(self, ax=ax, **keywords)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets which metadata: samples' weights here, the rest to the splitter and the scorer."""
+        to_splitter = MethodMapping().add(caller="fit", callee="split")
+        to_scorer = MethodMapping().add(caller="fit", callee="score")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=self.cv, method_mapping=to_splitter).add(
+            scorer=self._scorer(), method_mapping=to_scorer
+        )
+
+    def _candidates(self, training: TrainingSet) -> Candidates:
+        sizes = np.bincount(training.codes, weights=training.weight)
+        clt_radii = np.array([clt_radius(size, training.X.shape[1]) for size in sizes])
+        return Candidates(
+            check_scores(self.get_params(deep=False)["score"]),
+            check_poolings(self.poolings),
+            radius_grid(self.radii, clt_radii, self.per_class),
+        )
+
+    def _route(self, sample_weight: ArrayLike | None, params: dict[str, Any]) -> Bunch:
+        """Metadata for the splitter and for the scorer."""
+        if get_config()["enable_metadata_routing"]:
+            return process_routing(self, "fit", sample_weight=sample_weight, **params)
+        if unknown := params.keys() - {"groups"}:
+            raise ValueError(
+                f"fit got unexpected arguments: {sorted(unknown)}. Metadata other than sample_weight and groups need "
+                f"sklearn.set_config(enable_metadata_routing=True)."
+            )
+        takes_weight = "sample_weight" in signature(self._scorer()).parameters
+        for_scorer = {"sample_weight": sample_weight} if sample_weight is not None and takes_weight else {}
+        return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=for_scorer))
+
+    def _folds(
+        self, training: TrainingSet, place: np.ndarray, splits: Iterable[Any], scorer_metadata: Mapping[str, Any]
+    ) -> Iterator[Fold]:
+        """The splits one after the other, brought from the given rows to their places in the training set."""
+        for split in splits:
+            given = [np.arange(len(place))[part] for part in split]
+            train, test = (place[part][place[part] >= 0] for part in given)
+            metadata = _check_method_params(place, scorer_metadata, indices=given[1][place[given[1]] >= 0])
+            if "sample_weight" in metadata and training.weight is not None:
+                metadata["sample_weight"] = training.weight[test]
+            shared = self.threshold, self.priors, self.covariance_estimator
+            yield Fold(training.take(train), training.take(test), *shared, metadata)
+
+    def _evaluate(self, folds: Iterable[Fold], splits: Sequence[Any], candidates: Candidates) -> FloatArray:
+        """Scores of shape (n_folds, n_candidates)."""
+        criterion = self._criterion()
+        n_uses = sum(len(part) for split in splits for part in split)
+        total = len(splits) * len(candidates)
+        with progress_bar("cross-validation", total, visible=self.verbose > 0) as advance:
+            work = (delayed(evaluate_fold)(fold, candidates, criterion, n_uses, advance) for fold in folds)
+            return np.array(Parallel(n_jobs=self.n_jobs, prefer="threads")(work))
+
+    def _criterion(self) -> Criterion:
+        if self.scoring is None:
+            return accuracy
+        if isinstance(self.scoring, str) and self.scoring in _FAST:
+            return _FAST[self.scoring]
+        scorer = self._scorer()
+
+        def by_scorer(trial: Trial) -> float:
+            test = trial.fold.test
+            model = self._fitted_on_fold(trial)
+            return float(scorer(model, test.X, test.labels[test.codes], **trial.fold.scorer_metadata))
+
+        return by_scorer
+
+    def _fitted_on_fold(self, trial: Trial) -> OptimisticScoreClassifier:
+        score, pooling, radii = trial.candidate
+        model = self._classifier(score=score, pooling=pooling, radius=radii)
+        model.classes_, model.n_features_in_ = trial.fold.test.labels, len(trial.moments.means[0])
+        return model._set_fitted(trial.priors, ScoreModel(score, trial.moments, radii), trial.rule)
+
+    def _classifier(self, **choice: Any) -> OptimisticScoreClassifier:
+        return OptimisticScoreClassifier(
+            **choice, threshold=self.threshold, priors=self.priors, covariance_estimator=self.covariance_estimator
+        )
+
+    def _scorer(self) -> Any:
+        if self.scoring is not None and not (isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(f"scoring must be None, the name of a scorer or a callable, got {self.scoring!r}.")
+        return get_scorer("accuracy" if self.scoring is None else self.scoring)
+
+
+def _tabulate(candidates: Candidates, scores: FloatArray) -> dict[str, Any]:
+    """Candidates and scores of all folds in the layout of GridSearchCV."""
+    mean = scores.mean(axis=0)
+    params = [
+        {
+            "score": score.name if SCORES.get(score.name) is score else score,
+            "pooling": pooling,
+            "radius": tuple(radii.tolist()),
+        }
+        for score, pooling, radii in candidates
+    ]
+    columns = {f"param_{name}": _objects([setting[name] for setting in params]) for name in params[0]}
+    folds = {f"split{i}_test_score": fold for i, fold in enumerate(scores)}
+    rank = rankdata(-np.where(np.isnan(mean), -np.inf, mean), method="min").astype(np.int32)
+    summary = {"mean_test_score": mean, "std_test_score": scores.std(axis=0), "rank_test_score": rank}
+    return {**columns, "params": params, **folds, **summary}
+
+
+def _objects(values: list[Any]) -> np.ma.MaskedArray:
+    column = np.ma.MaskedArray(np.empty(len(values), dtype=object), mask=False)
+    column[:] = np.fromiter(values, dtype=object, count=len(values))
+    return column

@@ -1,0 +1,216 @@
+"""What a fitted classifier says of samples: labels, probabilities, bounds, sets and certificates."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ._typing import BoolArray, FloatArray
+from .certificate import largest_certified_factor
+from .decision import LogScores, Rule, decide, non_dominated, posterior_bounds
+from .model import ScoreModel
+from .nominal import TrainingSet
+from .score_parameter import ScoreParameter
+
+
+# scikit-learn has no types: its classes are Any to the type checker.
+class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Everything that classifiers by scores have in common once they are fitted."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_rule")
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        X = self._validate(X)
+        labels = np.empty(len(X), dtype=self.classes_.dtype)
+
+        def consume(rows: slice, scores: LogScores) -> None:
+            labels[rows] = self.classes_.take(decide(self._rule, scores))
+
+        self._model.for_each_block(X, consume, self._rule.needs_pessimistic)
+        return labels
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """What the decisions are taken by: the largest column, or the sign where there are two classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: log R - log tau, and for "minimax" half the difference of the log odds below; >= 0 is the
+            second class. More: log score plus offset per class, and for "minimax" the log odds of each class's
+            smallest plausible posterior.
+        """
+        scores = self._log_scores(X)
+        return self._rule.margin(scores) if len(self.classes_) == 2 else self._rule.columns(scores).T
+
+    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Log probabilities.
+        """
+        scores = self._log_scores(X)
+        return self._rule.log_proba(scores).T
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities of the classes, the largest being that of the predicted one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Optimistic scores times the exponential of the offsets, normalised. For "minimax" the logistic function of
+            `decision_function` with two classes, and the smallest plausible posteriors, normalised, with more. At
+            radius 0 with "prior" or "minimax" these are the posteriors themselves.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def log_score_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Worst and best plausible log score of each sample under each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        pessimistic, optimistic : ndarray of shape (n_samples, n_classes)
+            Natural logarithms of densities (or of probabilities, for the nonparametric score).
+        """
+        X = self._validate(X)
+        low, high = self._model.log_score_bounds(X)
+        return low.T, high.T
+
+    def predict_proba_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Smallest and largest posterior of each class over all plausible moments, for the priors `priors_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples, n_classes)
+            Both are attained by some moments in the ambiguity sets.
+        """
+        lower, upper = posterior_bounds(*self._weighted_bounds(X))
+        return lower.T, upper.T
+
+    def predict_set(self, X: ArrayLike) -> BoolArray:
+        """The classes that no other class dominates under all plausible moments, for the priors `priors_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) of bool
+            True for the classes that remain; a row with one True is a certified decision.
+        """
+        return non_dominated(*self._weighted_bounds(X)).T
+
+    def certified_radius(self, X: ArrayLike) -> FloatArray:
+        """The largest factor on all radii under which the predicted label stays certified.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Above 1, the decision is certified at the fitted radii: no plausible moments change the most probable class
+            (for the priors `priors_`). 0 where the nominal posterior already disagrees with `predict`, infinity where
+            the label is certified whatever the factor (always so at radius 0).
+        """
+        X = self._validate(X)
+        factors = np.empty(len(X))
+        evaluate = self._model.evaluator(len(X), X.dtype.type, self._rule.needs_pessimistic)
+
+        def consume(rows: slice, alpha: FloatArray) -> None:
+            decided = decide(self._rule, evaluate(alpha))
+            factors[rows] = largest_certified_factor(self._model, alpha, decided, np.log(self.priors_))
+
+        self._model.distances.for_each_block(X, consume)
+        with np.errstate(over="ignore"):
+            return factors.astype(X.dtype, copy=False)
+
+    def _validate_training(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[TrainingSet, np.ndarray]:
+        """The samples of positive weight, and the place of each given row among them, or -1; sets `classes_`."""
+        self.__dict__.pop("_rule", None)
+        points, labels = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(labels)
+        place, weight = np.arange(len(points)), None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, points, dtype=np.float64, ensure_non_negative=True)
+            if not (counted := weight > 0).all():
+                points, labels, weight = points[counted], labels[counted], weight[counted]
+                place = np.where(counted, np.cumsum(counted) - 1, -1)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y must hold at least two classes with samples of positive weight, got 1 class: "
+                f"{self.classes_.tolist()}. Add samples of another class."
+            )
+        return TrainingSet(points, codes, self.classes_, weight), place
+
+    def _set_fitted(self, priors: FloatArray, model: ScoreModel, rule: Rule) -> Self:
+        """Take over what was learned; `classes_` is known already."""
+        self.priors_, self.radii_, self.threshold_ = priors, model.radii, rule.offsets
+        self.means_, self.covariances_ = model.moments.means, model.moments.covariances
+        self._model, self._rule = model, rule
+        return self
+
+    def _validate(self, X: ArrayLike) -> FloatArray:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+    def _log_scores(self, X: ArrayLike) -> LogScores:
+        """What the decision rule needs to know of the samples."""
+        X = self._validate(X)
+        return self._model.log_scores(X, self._rule.needs_pessimistic)
+
+    def _weighted_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Worst and best log scores plus log priors, of shape (n_classes, n_samples)."""
+        X = self._validate(X)
+        low, high = self._model.log_score_bounds(X)
+        log_priors = np.log(self.priors_)[:, None].astype(low.dtype)
+        return low + log_priors, high + log_priors

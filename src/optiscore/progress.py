@@ -1,0 +1,22 @@
+"""A progress bar for long work, where one is asked for (extra `rich`)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress_bar(description: str, total: int, *, visible: bool) -> Iterator[Callable[[], None]]:
+    """Yield a function that advances the bar by one step; silent unless visible."""
+    if not visible:
+        yield lambda: None
+        return
+    try:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    except ImportError:
+        raise ImportError(
+            "verbose > 0 shows a progress bar, which needs rich: pip install 'optiscore[rich]', or set verbose=0."
+        ) from None
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns) as progress:
+        task = progress.add_task(description, total=total)
+        yield lambda: progress.advance(task)

@@ -1,0 +1,40 @@
+"""From the parameter `threshold` to a decision rule."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._typing import FloatArray
+from .decision import MinimaxRule, OffsetRule, Rule
+from .tuning import tuned_offsets
+
+
+def choose_rule(
+    threshold: Any,
+    priors: FloatArray,
+    codes: np.ndarray,
+    sample_weight: FloatArray | None,
+    optimistic: Callable[[], FloatArray],
+) -> Rule:
+    """The decision rule for a threshold; the optimistic scores of the training samples are asked for if it is tuned."""
+    if isinstance(threshold, str):
+        if threshold == "tuned":
+            return OffsetRule(tuned_offsets(optimistic(), codes, priors, sample_weight))
+        if threshold in ("prior", "minimax"):
+            return (OffsetRule if threshold == "prior" else MinimaxRule)(np.log(priors))
+    return OffsetRule(_offsets(threshold, len(priors)))
+
+
+def _offsets(threshold: Any, n_classes: int) -> FloatArray:
+    """Offsets -log tau_c for a threshold given by numbers; one number tau stands for (1, tau)."""
+    message = "threshold must be 'tuned', 'prior', 'minimax', a positive number for two classes, or one per class"
+    try:
+        tau = np.asarray(threshold, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{message}; got {threshold!r}.") from None
+    if tau.ndim == 0 and n_classes == 2:
+        tau = np.array([1.0, float(tau)])
+    if tau.shape != (n_classes,) or not (np.isfinite(tau).all() and (tau > 0).all()):
+        raise ValueError(f"{message}; got {threshold!r} for {n_classes} classes.")
+    return -np.log(tau)
