@@ -36,6 +36,7 @@ format: $(VENV)/.has-check ## Format the code and mend what the linter can
 bench: $(VENV)/.has-rich ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/classifier.py
+	$(BIN)/python benchmarks/cross_validation.py
 
 reproduce: $(VENV)/.has-rich ## Compute the worked example and print its scores
 	$(BIN)/python examples/worked_example.py

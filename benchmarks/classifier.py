@@ -28,7 +28,7 @@ def make_data(n: int, d: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
 def predict_table(rounds: int, class_counts: tuple[int, ...] = (2, 10)) -> Table:
     """predict: seconds of QDA, ratios of ours to it, and extra memory beyond the labels in units of X."""
     table = Table(title=f"predict, n d = {PREDICT_SIZE:,}: time relative to QDA, extra memory relative to X")
-    for heading in ("classes", "d", "QDA [s]", "tuned", "prior", "minimax", "memory tuned", "minimax", "QDA"):
+    for heading in ("classes", "d", "QDA, s", "tuned", "prior", "minimax", "memory tuned", "minimax", "QDA"):
         table.add_column(heading, justify="right")
     for n_classes in class_counts:
         for d in DIMENSIONS:
@@ -54,7 +54,7 @@ def predict_table(rounds: int, class_counts: tuple[int, ...] = (2, 10)) -> Table
 def fit_table(rounds: int) -> Table:
     """Fit with the defaults (Ledoit-Wolf, clt, tuned): seconds of QDA, ratio of ours to it, and the growth with n."""
     table = Table(title=f"fit, n d = {FIT_SIZE:,}, two classes: time relative to QDA")
-    for heading in ("d", "QDA [s]", "ours / QDA", "ours, 4 n / n"):
+    for heading in ("d", "QDA, s", "ours / QDA", "ours, 4 n / n"):
         table.add_column(heading, justify="right")
     for d in DIMENSIONS:
         X, y = make_data(FIT_SIZE // d, d, 2)

@@ -1,6 +1,7 @@
-"""The table of scores that the tests are crossed with."""
+"""What the tests are crossed with: the table of scores, and overlapping classes."""
 
 import numpy as np
+from sklearn.datasets import make_blobs
 
 from optiscore import SCORES
 
@@ -44,3 +45,10 @@ def random_moments_in_set(m, S, rho, rng, n, fixed_mean=False):
     inverse = np.linalg.inv(lower)
     core = (Q * np.exp(-t[:, None] * h)[:, None, :]) @ Q.transpose(0, 2, 1)
     return m + (t[:, None] * u) @ lower.T, inverse.T @ core @ inverse
+
+
+def blobs(n_classes=3, n=120, d=3, seed=0):
+    """Overlapping classes of unequal shape."""
+    rng = np.random.default_rng(seed)
+    X, y = make_blobs(n, d, centers=n_classes, cluster_std=2.5, center_box=(-4, 4), random_state=seed)
+    return X @ (np.eye(d) + 0.3 * rng.normal(size=(d, d))), y

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kinds import SETTINGS
+from kinds import SETTINGS, blobs
 from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance, GraphicalLasso, LedoitWolf, MinCovDet, ledoit_wolf
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -24,13 +24,6 @@ from threadpoolctl import threadpool_info
 from optiscore import OptimisticScoreClassifier, RidgeCovariance, clt_radius, limit_radius, log_score
 from optiscore.scores import SCORES
 from optiscore.tuning import best_threshold
-
-
-def blobs(n_classes=3, n=120, d=3, seed=0):
-    """Overlapping classes of unequal shape."""
-    rng = np.random.default_rng(seed)
-    X, y = make_blobs(n, d, centers=n_classes, cluster_std=2.5, center_box=(-4, 4), random_state=seed)
-    return X @ (np.eye(d) + 0.3 * rng.normal(size=(d, d))), y
 
 
 @parametrize_with_checks(

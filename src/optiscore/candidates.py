@@ -135,15 +135,17 @@ def choose(mean_scores: FloatArray, candidates: Candidates) -> int:
 
 
 def _neighbourhood(mean_scores: FloatArray, candidates: Candidates) -> FloatArray:
-    """Mean score of each candidate and of those next to it, along and across the axes of the radii."""
+    """Mean score of the candidates next to each one, also diagonally, along the axes of the radii; its own if alone."""
     n_axes = len(candidates.grid.axes)
     surface = mean_scores.reshape(candidates.shape)
     edge = [(0, 0), (0, 0)] + [(1, 1)] * n_axes
     own_axes, window_axes = tuple(range(2, 2 + n_axes)), tuple(range(-n_axes, 0))
-    windows = sliding_window_view(np.pad(surface, edge, constant_values=np.nan), (3,) * n_axes, axis=own_axes)
+    padded = np.pad(surface, edge, constant_values=np.nan)
+    windows = sliding_window_view(padded, (3,) * n_axes, axis=own_axes).copy()
+    windows[(..., *(1,) * n_axes)] = np.nan
     known = ~np.isnan(windows)
-    total = np.where(known, windows, 0.0).sum(axis=window_axes)
-    return (total / np.maximum(known.sum(axis=window_axes), 1)).ravel()
+    total, count = (part.sum(axis=window_axes) for part in (np.where(known, windows, 0.0), known))
+    return np.where(count > 0, total / np.maximum(count, 1), surface).ravel()
 
 
 def _is_highest(values: FloatArray) -> np.ndarray:
