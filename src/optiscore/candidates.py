@@ -142,7 +142,8 @@ def _neighbourhood(mean_scores: FloatArray, candidates: Candidates) -> FloatArra
     own_axes, window_axes = tuple(range(2, 2 + n_axes)), tuple(range(-n_axes, 0))
     padded = np.pad(surface, edge, constant_values=np.nan)
     windows = sliding_window_view(padded, (3,) * n_axes, axis=own_axes).copy()
-    windows[(..., *(1,) * n_axes)] = np.nan
+    centre: tuple[Any, ...] = (..., *(1,) * n_axes)
+    windows[centre] = np.nan
     known = ~np.isnan(windows)
     total, count = (part.sum(axis=window_axes) for part in (np.where(known, windows, 0.0), known))
     return np.where(count > 0, total / np.maximum(count, 1), surface).ravel()
