@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from kinds import SETTINGS, blobs
 from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance, GraphicalLasso, LedoitWolf, MinCovDet, ledoit_wolf
@@ -23,7 +21,6 @@ from threadpoolctl import threadpool_info
 
 from optiscore import OptimisticScoreClassifier, RidgeCovariance, clt_radius, limit_radius, log_score
 from optiscore.scores import SCORES
-from optiscore.tuning import best_threshold
 
 
 @parametrize_with_checks(
@@ -192,21 +189,6 @@ def test_tuned_is_at_least_as_good_as_no_offset_and_prior(score, n_classes):
         assert tuned >= max(plain, prior)
 
 
-@settings(max_examples=60)
-@given(st.integers(0, 2**32 - 1))
-def test_tuned_threshold_is_the_best_of_all(seed):
-    """The paper's equation for tau*, by trying every threshold."""
-    rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(30, 2)), rng.integers(2, size=30)
-    y[:4] = [0, 0, 1, 1]
-    weight = rng.integers(1, 4, size=30)
-    model = OptimisticScoreClassifier().fit(X, y, sample_weight=weight)
-    best = model.log_score_bounds(X)[1]
-    ratio = best[:, 1] - best[:, 0]
-    reached = [weight[(ratio >= t) == (y == 1)].sum() for t in np.append(ratio, np.inf)]
-    assert weight[model.predict(X) == y].sum() == max(reached)
-
-
 @pytest.mark.parametrize(("score", "threshold"), SETTINGS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_whole_weights_are_repetitions(score, threshold, n_classes):
@@ -321,14 +303,6 @@ def test_copies_of_a_sample_are_not_parted(seed, n_classes):
     for place in places:
         assert len(set(labels[(place == X).all(axis=1)])) <= 1
     np.testing.assert_array_equal([model.predict(x[None, :])[0] for x in X], labels)
-
-
-def test_thresholds_between_adjacent_numbers():
-    near = np.array([1.0, np.nextafter(1, 2)])
-    threshold, right = best_threshold(near, np.array([False, True]))
-    assert right == 1
-    assert not (threshold > 1) & (threshold <= near[1])
-    assert best_threshold(np.array([1.0, 2.0]), np.array([True, True])) == pytest.approx((0.0, 2.0), abs=1e-15)
 
 
 def test_a_failed_fit_leaves_nothing_fitted():

@@ -4,11 +4,13 @@ import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from kinds import blobs
+from sklearn.covariance import EmpiricalCovariance
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -104,6 +106,53 @@ def test_weights_and_routing_equal_grid_search(n_classes, scoring):
     )
 
 
+def test_scorers_get_what_they_ask_for_and_no_more():
+    X, y = blobs(2)
+    frame, labels = pd.DataFrame(X, columns=list("abc")), pd.Series(y)
+    weight, other = np.ones(len(y)), np.arange(len(y)) % 3
+
+    def custom(model, Z, t):
+        assert model.feature_names_in_.tolist() == list("abc")
+        assert model.get_params()["score"] == "gaussian"
+        return Z["a"].mean() + t.index[0] + model.score(Z, t)
+
+    for scoring in (custom, "adjusted_rand_score"):
+        model = CV(radii=[0, 0.3], scoring=scoring).fit(frame, labels, sample_weight=weight)
+        search = grid_search(model, scoring=scoring).fit(frame, labels)
+        np.testing.assert_allclose(model.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_scorer("accuracy").set_score_request(sample_weight="other")
+        model = CV(radii=[0, 0.3], scoring=scorer).fit(X, y, sample_weight=weight, other=other)
+        search = grid_search(model, scoring=scorer)
+        search.estimator.set_fit_request(sample_weight=True)
+        search.fit(X, y, sample_weight=weight, other=other)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
+
+
+def test_unweighted_scorers_count_samples_of_weight_zero():
+    X, y = blobs(2)
+    weight = np.ones(len(y))
+    weight[::3] = 0
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_scorer("accuracy").set_score_request(sample_weight=False)
+        model = CV(radii=[0, 0.3], scoring=scorer).fit(X, y, sample_weight=weight)
+        search = grid_search(model, scoring=scorer)
+        search.estimator.set_fit_request(sample_weight=True)
+        search.fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
+
+
+def test_candidates_without_moments_are_passed_over():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 15)), np.repeat([0, 1], [16, 8])
+    with pytest.warns(FitFailedWarning, match="not positive definite"):
+        model = CV(radii=[0, 0.1], poolings=[0, 0.9], covariance_estimator=EmpiricalCovariance()).fit(X, y)
+    assert model.best_params_["pooling"] == 0.9
+    assert np.isnan(model.cv_results_["mean_test_score"]).tolist() == [True] * 4 + [False] * 4
+    with pytest.raises(ValueError, match="not positive definite"):
+        CV(radii=[0, 0.1], covariance_estimator=EmpiricalCovariance()).fit(X, y)
+
+
 def test_groups_reach_the_splitter():
     X, y = blobs(2)
     groups = np.arange(len(y)) % 7
@@ -190,6 +239,10 @@ def test_further_ties_go_to_the_larger_radius():
     surface = np.full((2, 5, 5), np.nan)
     surface[0, 1, 1] = surface[0, 1, 3] = 0.7
     assert choose(surface.ravel(), candidates()) == 1 * 5 + 3
+    surface[0, 1, 3] = -np.inf
+    assert choose(surface.ravel(), candidates()) == 1 * 5 + 1
+    assert choose(np.full(50, np.inf), candidates()) == 24
+    assert choose(np.where(np.arange(50) == 7, 1e-14, 0), candidates()) == 7
     with pytest.raises(ValueError, match="NaN for every candidate"):
         choose(np.full(50, np.nan), candidates())
 
@@ -239,6 +292,8 @@ def test_display(n_classes):
     model = CV(["gaussian", "nonparametric"], radii=[0, 0.5, 1], poolings=[0, 0.5])
     with pytest.raises(NotFittedError):
         RadiusSearchDisplay.from_estimator(model)
+    with pytest.raises(ValueError, match="must be an OptimisticScoreClassifierCV"):
+        RadiusSearchDisplay.from_estimator(OptimisticScoreClassifier().fit(X, y))
     display = model.fit(X, y).plot_radii()
     assert display.mean.shape == (3,) * (2 if n_classes == 2 else 1)
     assert display.mean[display.best] == model.best_score_
@@ -257,13 +312,15 @@ def test_display(n_classes):
         ({"radii": [-1]}, "radii must be a list of numbers from 0"),
         ({"radii": [np.nan]}, "radii must be a list of numbers from 0"),
         ({"radii": [[1, 2]]}, "radii must be a list of numbers from 0"),
-        ({"radii": "clt"}, "radii must be None or hold numbers"),
-        ({"poolings": []}, "poolings must hold at least one"),
-        ({"poolings": [2]}, "pooling must be a number between 0 and 1"),
-        ({"score": []}, "at least one score"),
+        ({"radii": "clt"}, "radii must be a list of numbers"),
+        ({"poolings": []}, "poolings must be a list of numbers from 0 to 1"),
+        ({"poolings": [2]}, "poolings must be a list of numbers from 0 to 1"),
+        ({"score": []}, "at least one name"),
         ({"score": 3}, "score must be the name of a score or a list"),
         ({"score": ["gaussian", "gamma"]}, "score must be one of"),
         ({"scoring": 3}, "scoring must be None"),
+        ({"scoring": lambda model, X, y: {"a": 1}}, "scoring must return one number"),
+        ({"cv": []}, "cv yields no splits"),
         ({"scoring": "precise"}, "precise"),
         ({"threshold": "best"}, "threshold must be"),
         ({"cv": [([0, 1], [2, 3])]}, "no training samples of class"),

@@ -6,11 +6,10 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from scipy.stats import rankdata
 
 from ._typing import FloatArray
-from .scores import RADIUS_CEILING, Score, get_score
-from .settings import check_pooling
+from .scores import RADIUS_CEILING, SCORES, Score, get_score
 
 #: Default candidates, as factors on the clt radii: none, and powers of two around 1.
 DEFAULT_FACTORS = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0)
@@ -47,28 +46,35 @@ class RadiusGrid:
 
 def radius_grid(radii: Any, clt_radii: FloatArray, per_class: bool) -> RadiusGrid:
     """Every pair for two classes, or common factors on the clt radii for more or if asked."""
-    values = _check_candidates(radii)
-    if per_class and len(clt_radii) == 2:
-        own = tuple(np.array(DEFAULT_FACTORS) * clt if values is None else values for clt in clt_radii)
-        return RadiusGrid(own, np.array(list(product(*own))))
+    values = None if radii is None else _distinct(radii, "radii", RADIUS_CEILING)
     factors = np.array(DEFAULT_FACTORS) if values is None else values
-    vectors = np.outer(factors, clt_radii)
-    if vectors.max() > RADIUS_CEILING:
-        raise ValueError(f"radii times the clt radii must be at most {RADIUS_CEILING:g}, got {vectors.max():g}.")
-    return RadiusGrid((factors,), vectors)
+    if per_class and len(clt_radii) == 2:
+        own = tuple(factors * clt if values is None else values for clt in clt_radii)
+        grid = RadiusGrid(own, np.array(list(product(*own))))
+    else:
+        grid = RadiusGrid((factors,), np.outer(factors, clt_radii))
+    if grid.vectors.max() > RADIUS_CEILING:
+        raise ValueError(
+            f"radii times the clt radii must be at most {RADIUS_CEILING:g}, got {grid.vectors.max():g}. Give smaller "
+            f"radii, or larger sample weights."
+        )
+    return grid
 
 
-def _check_candidates(radii: Any) -> FloatArray | None:
+def check_poolings(poolings: Any) -> list[float]:
+    """Distinct shares of the pooled covariance."""
+    return _distinct(poolings, "poolings", 1).tolist()
+
+
+def _distinct(values: Any, name: str, ceiling: float) -> FloatArray:
     """Distinct candidates in increasing order."""
-    if radii is None:
-        return None
     try:
-        values = np.unique(np.asarray(radii, dtype=np.float64))
+        distinct = np.unique(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError):
-        raise ValueError(f"radii must be None or hold numbers, got {radii!r}.") from None
-    if values.size == 0 or np.ndim(radii) != 1 or not ((values >= 0) & (values <= RADIUS_CEILING)).all():
-        raise ValueError(f"radii must be a list of numbers from 0 to {RADIUS_CEILING:g}, got {radii!r}.")
-    return values
+        raise ValueError(f"{name} must be a list of numbers, got {values!r}.") from None
+    if distinct.size == 0 or np.ndim(values) != 1 or not ((distinct >= 0) & (distinct <= ceiling)).all():
+        raise ValueError(f"{name} must be a list of numbers from 0 to {ceiling:g}, got {values!r}.")
+    return distinct
 
 
 class Candidate(NamedTuple):
@@ -102,21 +108,14 @@ class Candidates:
 def check_scores(score: Any) -> list[Score]:
     """One kind of score, or a list of them."""
     kinds: Any = [score] if isinstance(score, str | Score) else score
-    try:
-        scores = [get_score(kind) for kind in kinds]
-    except TypeError:
-        raise ValueError(f"score must be the name of a score or a list of names, got {score!r}.") from None
-    if not scores:
-        raise ValueError("score must name at least one score, got an empty list.")
-    return scores
+    if not isinstance(kinds, Sequence | np.ndarray) or len(kinds) == 0:
+        raise ValueError(f"score must be the name of a score or a list of at least one name, got {score!r}.")
+    return [get_score(kind) for kind in kinds]
 
 
-def check_poolings(poolings: Any) -> list[float]:
-    """One share, or a list of them."""
-    values = [check_pooling(pooling) for pooling in np.atleast_1d(np.asarray(poolings, dtype=object)).ravel()]
-    if not values:
-        raise ValueError("poolings must hold at least one number between 0 and 1, got an empty list.")
-    return values
+def name_of(score: Score) -> str | Score:
+    """The name of a score that has one in the registry, or else the score itself."""
+    return score.name if SCORES.get(score.name) is score else score
 
 
 def choose(mean_scores: FloatArray, candidates: Candidates) -> int:
@@ -124,31 +123,66 @@ def choose(mean_scores: FloatArray, candidates: Candidates) -> int:
 
     Ties go to the candidate whose neighbours in the grid of radii do best on average, then to the largest sum of radii.
     """
-    if np.isnan(mean_scores).all():
+    known = ~np.isnan(mean_scores)
+    if not known.any():
         raise ValueError("the cross-validation score is NaN for every candidate; choose another scoring.")
-    scores = np.where(np.isnan(mean_scores), -np.inf, mean_scores)
-    radii = np.tile(candidates.grid.vectors.sum(axis=1), len(scores) // len(candidates.grid.vectors))
-    tied = np.flatnonzero(_is_highest(scores))
-    for quality in (_neighbourhood(mean_scores, candidates), radii):
+    radii = np.tile(candidates.grid.vectors.sum(axis=1), len(mean_scores) // len(candidates.grid.vectors))
+    tied = np.flatnonzero(known)
+    for quality in (mean_scores, _mean_of_neighbours(mean_scores, candidates), radii):
         tied = tied[_is_highest(quality[tied])]
     return int(tied[0])
 
 
-def _neighbourhood(mean_scores: FloatArray, candidates: Candidates) -> FloatArray:
-    """Mean score of the candidates next to each one, also diagonally, along the axes of the radii; its own if alone."""
-    n_axes = len(candidates.grid.axes)
+def _mean_of_neighbours(mean_scores: FloatArray, candidates: Candidates) -> FloatArray:
+    """Mean score of the candidates next to each one in the grid of radii, also diagonally; its own if it has none."""
     surface = mean_scores.reshape(candidates.shape)
-    edge = [(0, 0), (0, 0)] + [(1, 1)] * n_axes
-    own_axes, window_axes = tuple(range(2, 2 + n_axes)), tuple(range(-n_axes, 0))
-    padded = np.pad(surface, edge, constant_values=np.nan)
-    windows = sliding_window_view(padded, (3,) * n_axes, axis=own_axes).copy()
-    centre: tuple[Any, ...] = (..., *(1,) * n_axes)
-    windows[centre] = np.nan
-    known = ~np.isnan(windows)
-    total, count = (part.sum(axis=window_axes) for part in (np.where(known, windows, 0.0), known))
+    axes = range(2, surface.ndim)
+    margins = [(0, 0), (0, 0), *((1, 1) for _ in axes)]
+    padded = np.pad(surface, margins, constant_values=np.nan)
+    total, count = np.zeros_like(surface), np.zeros_like(surface)
+    for shift in product((0, 1, 2), repeat=len(axes)):
+        if any(step != 1 for step in shift):
+            window = [slice(step, step + surface.shape[axis]) for axis, step in zip(axes, shift, strict=True)]
+            neighbour = padded[:, :, *window]
+            known = np.isfinite(neighbour)
+            total += np.where(known, neighbour, 0.0)
+            count += known
     return np.where(count > 0, total / np.maximum(count, 1), surface).ravel()
 
 
 def _is_highest(values: FloatArray) -> np.ndarray:
-    top = values.max()
-    return values >= top - _TIE * max(1.0, abs(top))
+    top = float(values.max())
+    return values >= (top - _TIE * abs(top) if np.isfinite(top) else top)
+
+
+def tabulate(candidates: Candidates, scores: FloatArray) -> dict[str, Any]:
+    """Candidates and their scores (n_folds, n_candidates) in the layout of GridSearchCV."""
+    params = [
+        {
+            "score": name_of(score),
+            "pooling": pooling,
+            "radius": tuple(radii.tolist()),
+        }
+        for score, pooling, radii in candidates
+    ]
+    columns = {f"param_{name}": _column([setting[name] for setting in params]) for name in params[0]}
+    folds = {f"split{i}_test_score": fold for i, fold in enumerate(scores)}
+    with np.errstate(invalid="ignore"):
+        mean, std = scores.mean(axis=0), scores.std(axis=0)
+    rank = rankdata(-np.where(np.isnan(mean), -np.inf, mean), method="min").astype(np.int32)
+    return {
+        **columns,
+        "params": params,
+        **folds,
+        "mean_test_score": mean,
+        "std_test_score": std,
+        "rank_test_score": rank,
+    }
+
+
+def _column(values: list[Any]) -> np.ma.MaskedArray:
+    if isinstance(values[0], float):
+        return np.ma.array(values)
+    column = np.ma.array(np.empty(len(values), dtype=object))
+    column[:] = np.fromiter(values, dtype=object, count=len(values))
+    return column

@@ -151,7 +151,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         -------
         self : OptimisticScoreClassifier
         """
-        training, _ = self._validate_training(X, y, sample_weight)
+        training = self._validate_training(X, y, sample_weight).counted()
         samples = training.by_class()
         priors = check_priors(self.priors, samples)
         moments = estimate_moments(samples, priors, self.covariance_estimator, check_pooling(self.pooling))

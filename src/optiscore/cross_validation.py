@@ -1,6 +1,6 @@
 """Cross-validation of all candidates at once: moments and distances once per fold, every radius a lookup."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -16,7 +16,7 @@ from .model import log_score_curve
 from .nominal import ClassSample, NominalMoments, TrainingSet, own_moments, pool_moments
 from .scores import Score, Side
 from .settings import check_priors
-from .thresholds import choose_rule
+from .thresholds import choose_rule, is_minimax, is_tuned
 
 
 @dataclass(frozen=True)
@@ -25,28 +25,16 @@ class Fold:
 
     training: TrainingSet
     test: TrainingSet
+    test_rows: np.ndarray
+    test_weight: FloatArray | None
     threshold: Any
     priors: ArrayLike | None
     covariance_estimator: Any
-    scorer_metadata: Mapping[str, Any]
-
-    @property
-    def test_weight(self) -> FloatArray | None:
-        """Weights of the test samples, where the scorer is given any."""
-        return self.scorer_metadata.get("sample_weight")
 
     @property
     def n_tuned(self) -> int:
         """Number of training samples whose scores decide on the threshold."""
-        return len(self.training.X) if self._threshold_is("tuned") else 0
-
-    @property
-    def is_minimax(self) -> bool:
-        """Whether decisions need pessimistic scores, too."""
-        return self._threshold_is("minimax")
-
-    def _threshold_is(self, name: str) -> bool:
-        return isinstance(self.threshold, str) and self.threshold == name
+        return len(self.training.X) if is_tuned(self.threshold) else 0
 
 
 class Trial(NamedTuple):
@@ -85,35 +73,48 @@ def negative_log_loss(trial: Trial) -> float:
     return float(np.average(np.log(given), weights=trial.fold.test_weight))
 
 
+class FoldScores(NamedTuple):
+    """The criterion of every candidate on a fold, NaN where a class has no moments, and why."""
+
+    scores: FloatArray
+    errors: list[str]
+
+
 def evaluate_fold(
-    fold: Fold, candidates: Candidates, criterion: Criterion, n_uses: int, advance: Callable[[], None]
-) -> FloatArray:
+    fold: Fold, candidates: Candidates, criterion: Criterion, n_uses: int, advance: Callable[[int], None]
+) -> FoldScores:
     """The criterion of every candidate; ``n_uses`` tells for how many samples a curve of scores will be used in all."""
     samples = fold.training.by_class()
     _check_fold(fold, samples)
     priors = check_priors(fold.priors, samples)
     own = own_moments(samples, fold.covariance_estimator)
-    results = np.empty((len(candidates.scores), len(candidates.poolings), len(candidates.grid.vectors)))
+    results = np.full((len(candidates.scores), len(candidates.poolings), len(candidates.grid.vectors)), np.nan)
+    errors = []
     for p, pooling in enumerate(candidates.poolings):
-        moments = pool_moments(samples, *own, priors, pooling)
+        try:
+            moments = pool_moments(samples, *own, priors, pooling)
+        except ValueError as error:
+            errors.append(str(error))
+            advance(results[:, p].size)
+            continue
         alpha = _squared_distances(fold, moments)
         for s, score in enumerate(candidates.scores):
             for v, scores in enumerate(_walk(fold, score, moments, alpha, candidates.grid, n_uses)):
                 rule, test_scores = _decide_by(fold, priors, scores)
                 candidate = Candidate(score, pooling, candidates.grid.vectors[v])
                 results[s, p, v] = criterion(Trial(fold, candidate, priors, moments, rule, test_scores))
-                advance()
-    return results.ravel()
+                advance(1)
+    return FoldScores(results.ravel(), errors)
 
 
 def _check_fold(fold: Fold, samples: list[ClassSample]) -> None:
     for sample in samples:
         if not len(sample.X):
             raise ValueError(
-                f"a fold has no training samples of class {str(sample.label)!r}. Take fewer folds, a stratified "
-                f"splitter, or more samples of that class."
+                f"a fold has no training samples of class {str(sample.label)!r}. Each class needs samples in the "
+                f"training part of every fold: gather more of that class, or choose another cv."
             )
-    if not len(fold.test.codes):
+    if not len(fold.test_rows) or (fold.test_weight is not None and not fold.test_weight.any()):
         raise ValueError("a fold has no test samples of positive weight. Take fewer folds or another splitter.")
 
 
@@ -156,7 +157,7 @@ def _walk(
         return _Rows(np.empty_like(alpha), compute, keeps_last=grid.is_product)
 
     best = rows_of("optimistic")
-    worst = rows_of("pessimistic") if fold.is_minimax else None
+    worst = rows_of("pessimistic") if is_minimax(fold.threshold) else None
     for radii in grid.vectors:
         yield LogScores(best.at(radii), None if worst is None else worst.at(radii))
 

@@ -36,7 +36,10 @@ class ClassSample(NamedTuple):
 
 
 class TrainingSet(NamedTuple):
-    """Samples, their classes as indices into the labels, and their weights where there are any."""
+    """Samples, their classes as indices into the labels, and their weights where there are any.
+
+    The labels are those of samples of positive weight; a sample of weight 0 with another label has the class -1.
+    """
 
     X: FloatArray
     codes: np.ndarray
@@ -47,6 +50,12 @@ class TrainingSet(NamedTuple):
         """Some of the samples."""
         weight = None if self.weight is None else self.weight[rows]
         return self._replace(X=self.X[rows], codes=self.codes[rows], weight=weight)
+
+    def counted(self) -> Self:
+        """The samples of positive weight."""
+        if self.weight is None or (self.weight > 0).all():
+            return self
+        return self.take(np.flatnonzero(self.weight))
 
     def by_class(self) -> list[ClassSample]:
         """The samples of each class, with contiguous columns."""

@@ -171,26 +171,23 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         with np.errstate(over="ignore"):
             return factors.astype(X.dtype, copy=False)
 
-    def _validate_training(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[TrainingSet, np.ndarray]:
-        """The samples of positive weight, and the place of each given row among them, or -1; sets `classes_`."""
+    def _validate_training(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSet:
+        """The given samples; sets `classes_` to the labels of those with positive weight."""
         self.__dict__.pop("_rule", None)
         points, labels = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(labels)
-        place, weight = np.arange(len(points)), None
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, points, dtype=np.float64, ensure_non_negative=True)
-            if not (counted := weight > 0).all():
-                points, labels, weight = points[counted], labels[counted], weight[counted]
-                place = np.where(counted, np.cumsum(counted) - 1, -1)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+            present = np.bincount(codes, weights=weight) > 0
+            self.classes_, codes = self.classes_[present], np.where(present, np.cumsum(present) - 1, -1)[codes]
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must hold at least two classes with samples of positive weight, got 1 class: "
                 f"{self.classes_.tolist()}. Add samples of another class."
             )
-        return TrainingSet(points, codes, self.classes_, weight), place
+        return TrainingSet(points, codes, self.classes_, weight)
 
     def _set_fitted(self, priors: FloatArray, model: ScoreModel, rule: Rule) -> Self:
         """Take over what was learned; `classes_` is known already."""

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(description: str, total: int, *, visible: bool) -> Iterator[Callable[[], None]]:
-    """Yield a function that advances the bar by one step; silent unless visible."""
+def progress_bar(description: str, total: int, *, visible: bool) -> Iterator[Callable[[int], None]]:
+    """Yield a function that advances the bar by some steps; silent unless visible."""
     if not visible:
-        yield lambda: None
+        yield lambda _: None
         return
     try:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -19,4 +19,4 @@ def progress_bar(description: str, total: int, *, visible: bool) -> Iterator[Cal
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns) as progress:
         task = progress.add_task(description, total=total)
-        yield lambda: progress.advance(task)
+        yield lambda steps: progress.advance(task, steps)

@@ -18,12 +18,23 @@ def choose_rule(
     optimistic: Callable[[], FloatArray],
 ) -> Rule:
     """The decision rule for a threshold; the optimistic scores of the training samples are asked for if it is tuned."""
-    if isinstance(threshold, str):
-        if threshold == "tuned":
-            return OffsetRule(tuned_offsets(optimistic(), codes, priors, sample_weight))
-        if threshold in ("prior", "minimax"):
-            return (OffsetRule if threshold == "prior" else MinimaxRule)(np.log(priors))
+    if is_tuned(threshold):
+        return OffsetRule(tuned_offsets(optimistic(), codes, priors, sample_weight))
+    if is_minimax(threshold):
+        return MinimaxRule(np.log(priors))
+    if isinstance(threshold, str) and threshold == "prior":
+        return OffsetRule(np.log(priors))
     return OffsetRule(_offsets(threshold, len(priors)))
+
+
+def is_tuned(threshold: Any) -> bool:
+    """Whether the rule depends on the scores of the training samples."""
+    return isinstance(threshold, str) and threshold == "tuned"
+
+
+def is_minimax(threshold: Any) -> bool:
+    """Whether the rule needs pessimistic scores."""
+    return isinstance(threshold, str) and threshold == "minimax"
 
 
 def _offsets(threshold: Any, n_classes: int) -> FloatArray:

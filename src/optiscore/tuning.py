@@ -82,19 +82,20 @@ def best_threshold(
 ) -> tuple[float, float]:
     """The t for which "positive iff ratio >= t" is right for the most weight of the samples, and that weight.
 
-    Ratios that differ by rounding only count as equal: t never parts copies of one sample. Every t between two
-    neighbouring ratios is as good: the middle is taken. Of several best places, the one nearest to where the classes
-    balance (t = log of negative over positive weight) is taken.
+    Ratios that differ by rounding only, relative to their size, count as equal, as copies of one sample do. Every t
+    between two neighbouring ratios is as good: the middle is taken. Of several best places, the one nearest to where
+    the classes balance (t = log of negative over positive weight) is taken.
     """
-    values, right = _sort(ratio, positive, sample_weight)
+    rounding = _ROUNDING[ratio.dtype.type]
+    values, right = _sort(ratio.astype(np.float64, copy=False), positive, sample_weight)
     cuts = _highest(right)
-    parts = _parts(values, cuts)
+    parts = _parts(values, cuts, rounding)
     if not parts.any():
-        cuts = np.flatnonzero(_parts(values, np.arange(right.size)))
+        cuts = np.flatnonzero(_parts(values, np.arange(right.size), rounding))
         cuts = cuts[_highest(right[cuts])]
-        parts = _parts(values, cuts)
+        parts = _parts(values, cuts, rounding)
     best = cuts[parts]
-    middle = 0.5 * values[best].astype(np.float64) + 0.5 * values[best + 1]
+    middle = 0.5 * values[best] + 0.5 * values[best + 1]
     balance = math.log(max(right[-1], _TINY) / max(right[0], _TINY))
     return float(middle[np.abs(middle - balance).argmin()]), float(right[best[0]])
 
@@ -105,11 +106,11 @@ def _highest(right: np.ndarray) -> np.ndarray:
     return np.flatnonzero(right >= (top if right.dtype.kind == "i" else top * (1 - 1e-12)))
 
 
-def _parts(values: FloatArray, cuts: np.ndarray) -> BoolArray:
+def _parts(values: FloatArray, cuts: np.ndarray, rounding: float) -> BoolArray:
     """Whether the values on both sides of cuts differ by more than rounding."""
     low, high = values[cuts], values[cuts + 1]
     size = np.minimum(np.abs(low), np.abs(high))
-    return high - low > _ROUNDING[values.dtype.type] * np.maximum(size, 1)
+    return high - low > rounding * np.maximum(size, 1)
 
 
 def _sort(ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None) -> tuple[FloatArray, np.ndarray]:
@@ -118,11 +119,11 @@ def _sort(ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | No
     Right are the negatives before the cut and the positives from there on. Without weights, the label travels in the
     last bit of its value: sorting values is several times faster than sorting an index.
     """
-    values = np.empty(ratio.size + 2, dtype=ratio.dtype)
+    values = np.empty(ratio.size + 2)
     inner = values[1:-1]
     if sample_weight is None:
-        bits = inner.view(f"i{ratio.itemsize}")
-        np.bitwise_and(ratio.view(bits.dtype), -2, out=bits)
+        bits = inner.view(np.int64)
+        np.bitwise_and(ratio.view(np.int64), -2, out=bits)
         bits |= positive
         inner.sort()
         steps = 1 - 2 * (bits & 1)

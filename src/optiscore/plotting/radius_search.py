@@ -80,6 +80,8 @@ class RadiusSearchDisplay:
         -------
         RadiusSearchDisplay
         """
+        if not hasattr(estimator, "plot_radii"):
+            raise ValueError(f"estimator must be an OptimisticScoreClassifierCV, got {type(estimator).__name__}.")
         check_is_fitted(estimator)
         axes, results = estimator.radius_axes_, estimator.cv_results_
         shape = tuple(len(axis) for axis in axes)
@@ -110,8 +112,10 @@ class RadiusSearchDisplay:
         -------
         RadiusSearchDisplay
         """
-        import matplotlib.pyplot as plt
-
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError("pictures need matplotlib: pip install 'optiscore[plot]'.") from None
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
