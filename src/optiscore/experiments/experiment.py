@@ -1,0 +1,70 @@
+"""What an experiment is: cells of work that can be done in any order, and what is made of their results."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+#: What tells one unit of work from the others: names and numbers.
+Cell: TypeAlias = dict[str, Any]
+
+#: What a cell results in; anything that JSON can hold.
+Values: TypeAlias = dict[str, Any]
+
+#: One row of a table: column to value; numbers become text when the table is written.
+Row: TypeAlias = dict[str, Any]
+
+
+class Result(NamedTuple):
+    """A cell that is done."""
+
+    cell: Cell
+    values: Values
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is made of the results: tables by file name, figures by file name, and sentences."""
+
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    html: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure.
+
+    Parameters
+    ----------
+    name : str
+        Name on the command line; its module has the same.
+    title : str
+        Heading in the report.
+    about : str
+        What is shown, in a few sentences.
+    cells : callable
+        ``cells(quick)`` lists the work. A cell that needs a data set has its name under "dataset".
+    compute : callable
+        ``compute(cell)`` does it; a function of the module, so that other processes find it.
+    summarise : callable
+        ``summarise(results)`` turns results, in the order of the cells, into tables and pictures.
+    """
+
+    name: str
+    title: str
+    about: str
+    cells: Callable[[bool], list[Cell]]
+    compute: Callable[[Cell], Values]
+    summarise: Callable[[Sequence[Result]], Summary]
+
+
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and its standard error."""
+    n = len(values)
+    mean = sum(values) / n
+    if n < 2:
+        return mean, float("nan")
+    variance = sum((value - mean) ** 2 for value in values) / (n - 1)
+    return mean, (variance / n) ** 0.5

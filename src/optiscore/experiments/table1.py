@@ -1,0 +1,174 @@
+"""Table 1 of the paper: accuracy of its seven methods on eleven data sets, beside the print and beside what else there is."""
+
+import csv
+import warnings
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+
+import numpy as np
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import train_test_split
+
+from ..datasets import fetch_benchmark, list_benchmarks
+from .experiment import Cell, Experiment, Result, Row, Summary, Values
+from .methods import OTHER_METHODS, PAPER_METHODS
+
+_METHODS = {**PAPER_METHODS, **OTHER_METHODS}
+_CLT = ("GQDA-CLT", "NPQDA-CLT")
+
+#: Cells that look exchanged in print.
+EXCHANGED = {("banknote_authentication", method) for method in _CLT}
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Ten trials; one if quick."""
+    return [
+        {"dataset": dataset, "method": method, "trial": trial}
+        for trial in range(1 if quick else 10)
+        for dataset in list_benchmarks()
+        for method in _METHODS
+    ]
+
+
+def compute(cell: Cell) -> Values:
+    """Test accuracy on one of the published splits."""
+    X, y = fetch_benchmark(cell["dataset"], return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=1000 + cell["trial"])
+    with warnings.catch_warnings():
+        # A penalty of SQDA for which the graphical lasso has no solution in floating point loses the search.
+        warnings.simplefilter("ignore", FitFailedWarning)
+        model = _METHODS[cell["method"]](X.shape[1]).fit(X_train, y_train)
+    return {"accuracy": float((model.predict(X_test) == y_test).mean())}
+
+
+def printed_values() -> dict[tuple[str, str], float]:
+    """The printed table, in percent, by data set and method."""
+    text = (files(__package__) / "table1_printed.csv").read_text(encoding="ascii")
+    return {
+        (row["dataset"], method): float(row[method])
+        for row in csv.DictReader(text.splitlines())
+        for method in PAPER_METHODS
+    }
+
+
+def accuracies(results: Sequence[Result]) -> dict[tuple[str, str], float]:
+    """Mean accuracy in percent by data set and method."""
+    trials = defaultdict(list)
+    for cell, values, _ in results:
+        trials[cell["dataset"], cell["method"]].append(100 * values["accuracy"])
+    return {key: float(np.mean(values)) for key, values in trials.items()}
+
+
+def summarise(results: Sequence[Result]) -> Summary:
+    """Accuracies, differences to print, and their means per column."""
+    ours, printed = accuracies(results), printed_values()
+    datasets = list(dict.fromkeys(cell["dataset"] for cell, _, _ in results))
+    rows = [{"dataset": name, **{method: ours[name, method] for method in _METHODS}} for name in datasets]
+    rows.append({"dataset": "mean", **{m: float(np.mean([ours[name, m] for name in datasets])) for m in _METHODS}})
+    differences = [
+        {"dataset": name, **{method: ours[name, method] - printed[name, method] for method in PAPER_METHODS}}
+        for name in datasets
+    ]
+    return Summary(
+        tables={
+            "table1": rows,
+            "table1_difference_to_print": differences,
+            "table1_columns": _columns(ours, printed, datasets),
+        },
+        figures={"table1": draw(ours, printed, datasets)},
+        notes=_notes(ours, printed, datasets, results),
+    )
+
+
+def mean_difference(
+    ours: Mapping[tuple[str, str], float],
+    printed: Mapping[tuple[str, str], float],
+    keys: Sequence[tuple[str, str]],
+) -> float:
+    """Mean absolute difference in points over some cells."""
+    return float(np.mean([abs(ours[key] - printed[key]) for key in keys]))
+
+
+def _columns(
+    ours: Mapping[tuple[str, str], float], printed: Mapping[tuple[str, str], float], datasets: Sequence[str]
+) -> list[Row]:
+    rows: list[Row] = []
+    for method in _METHODS:
+        keys = [(name, method) for name in datasets]
+        row: Row = {"method": method, "mean": float(np.mean([ours[key] for key in keys])), "printed mean": ""}
+        row["mean absolute difference"] = ""
+        if method in PAPER_METHODS:
+            row["printed mean"] = float(np.mean([printed[key] for key in keys]))
+            row["mean absolute difference"] = mean_difference(ours, printed, keys)
+        rows.append(row)
+    return rows
+
+
+def _notes(
+    ours: Mapping[tuple[str, str], float],
+    printed: Mapping[tuple[str, str], float],
+    datasets: Sequence[str],
+    results: Sequence[Result],
+) -> list[str]:
+    everything = [(name, method) for name in datasets for method in PAPER_METHODS]
+    clt = [key for key in everything if key[1] in _CLT and key not in EXCHANGED]
+    n_trials = len({cell["trial"] for cell, _, _ in results})
+    notes = [
+        f"Mean over {n_trials} of the 10 published splits. Mean absolute difference to print: "
+        f"{mean_difference(ours, printed, everything):.2f} points over all {len(everything)} cells.",
+        "SQDA: the published code ran the graphical lasso on 0.99 S + 0.01 I of unscaled data and stopped it before it "
+        "converged. Here the same problem is solved to a duality gap of 1e-4; penalties for which that fails in floating "
+        "point lose the cross-validation. RQDA uses one penalty for both classes.",
+    ]
+    if clt:
+        notes.insert(1, f"CLT columns without banknote: {mean_difference(ours, printed, clt):.2f} points.")
+    if len(EXCHANGED & set(everything)) == 2:
+        gaussian, nonparametric = (("banknote_authentication", method) for method in _CLT)
+        notes.insert(
+            2,
+            f"The printed CLT cells of banknote look exchanged: print has {printed[gaussian]:.2f} (Gaussian) and "
+            f"{printed[nonparametric]:.2f} (nonparametric), here it is {ours[gaussian]:.2f} and {ours[nonparametric]:.2f}.",
+        )
+    return notes
+
+
+def draw(
+    ours: Mapping[tuple[str, str], float], printed: Mapping[tuple[str, str], float], datasets: Sequence[str]
+) -> object:
+    """Differences to print as a heat map, and the mean accuracy of every method as bars."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    difference = np.array([[ours[name, m] - printed[name, m] for m in PAPER_METHODS] for name in datasets])
+    image = left.imshow(difference, cmap="PuOr", vmin=-4, vmax=4, aspect="auto")
+    for (row, column), value in np.ndenumerate(difference):
+        left.text(column, row, f"{value:+.1f}", ha="center", va="center", fontsize=9)
+    left.set_xticks(range(len(PAPER_METHODS)), list(PAPER_METHODS))
+    left.set_yticks(range(len(datasets)), [name.replace("_", " ") for name in datasets])
+    left.set_title("Accuracy here minus accuracy in print, points")
+    figure.colorbar(image, ax=left, shrink=0.8)
+    means = {m: np.mean([ours[name, m] for name in datasets]) for m in _METHODS}
+    order = sorted(means, key=lambda m: means[m])
+    colours = ["#0072b2" if m in PAPER_METHODS or m in ("minimax", "CV with pooling") else "#999999" for m in order]
+    right.barh(order, [means[m] for m in order], color=colours)
+    for place, m in enumerate(order):
+        right.text(means[m] - 0.1, place, f"{means[m]:.1f}", va="center", ha="right", color="white", fontsize=9)
+    right.set_xlim(min(means.values()) - 3, max(means.values()) + 0.5)
+    right.set_title("Mean accuracy, % (blue: optimistic scores)")
+    return figure
+
+
+EXPERIMENT = Experiment(
+    name="table1",
+    title="Table 1: accuracy on the benchmark data sets",
+    about=(
+        "The paper's protocol: 75/25 splits as published, radii and penalties by stratified 5-fold cross-validation on "
+        "its grid, the threshold tuned on the training samples. The seven methods are settings of one estimator. The "
+        "columns to the right of them tell what a user would try instead."
+    ),
+    cells=cells,
+    compute=compute,
+    summarise=summarise,
+)

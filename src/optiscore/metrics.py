@@ -1,0 +1,91 @@
+"""How well a confidence orders predictions by reliability: risk against coverage."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length
+
+from ._typing import FloatArray
+
+
+def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Error rate of the predictions that are kept, for every share that may be kept.
+
+    Parameters
+    ----------
+    correct : array-like of shape (n_samples,) of bool
+        Whether each prediction is right.
+    confidence : array-like of shape (n_samples,)
+        Larger for predictions that are kept longer, such as `OptimisticScoreClassifier.certified_radius`. Infinity is
+        allowed.
+
+    Returns
+    -------
+    coverage : ndarray of shape (n_thresholds,)
+        Share of the samples that are kept, increasing to 1.
+    risk : ndarray of shape (n_thresholds,)
+        Error rate among them.
+    thresholds : ndarray of shape (n_thresholds,)
+        Smallest confidence among them: distinct and decreasing.
+
+    See Also
+    --------
+    area_under_risk_coverage : The curve in one number.
+
+    Examples
+    --------
+    >>> from optiscore.metrics import risk_coverage_curve
+    >>> coverage, risk, _ = risk_coverage_curve([True, True, False, True], [0.9, 0.8, 0.3, 0.3])
+    >>> coverage, risk
+    (array([0.25, 0.5 , 1.  ]), array([0.  , 0.  , 0.25]))
+    """
+    wrong, confidence = _check(correct, confidence)
+    order = np.argsort(-confidence, kind="stable")
+    ordered = confidence[order]
+    last = np.append(ordered[1:] != ordered[:-1], True)
+    kept = np.arange(1, len(order) + 1)[last]
+    return kept / len(order), np.cumsum(wrong[order])[last] / kept, ordered[last]
+
+
+def area_under_risk_coverage(correct: ArrayLike, confidence: ArrayLike) -> float:
+    """Mean error rate of the predictions that are kept, over all numbers of samples that may be kept.
+
+    Parameters
+    ----------
+    correct : array-like of shape (n_samples,) of bool
+        Whether each prediction is right.
+    confidence : array-like of shape (n_samples,)
+        Larger for predictions that are kept longer. Samples that are tied are kept in random order: the result is the
+        mean over all such orders.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; smaller is better. Random confidence gives the error rate.
+
+    See Also
+    --------
+    risk_coverage_curve : The curve itself.
+
+    Examples
+    --------
+    >>> from optiscore.metrics import area_under_risk_coverage
+    >>> round(area_under_risk_coverage([True, True, False, True], [0.9, 0.8, 0.4, 0.3]), 3)
+    0.146
+    """
+    wrong, confidence = _check(correct, confidence)
+    distinct, group = np.unique(-confidence, return_inverse=True)
+    rate = np.bincount(group, weights=wrong) / np.bincount(group, minlength=len(distinct))
+    expected = np.cumsum(rate[np.sort(group)])
+    return float(np.mean(expected / np.arange(1, len(wrong) + 1)))
+
+
+def _check(correct: ArrayLike, confidence: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    right, values = np.asarray(correct), np.asarray(confidence, dtype=np.float64)
+    check_consistent_length(right, values)
+    if right.ndim != 1 or values.ndim != 1 or not len(right):
+        raise ValueError(f"correct and confidence must be one-dimensional and not empty, got shape {right.shape}.")
+    if right.dtype != bool and not np.isin(right, (0, 1)).all():
+        raise ValueError("correct must hold True and False: compare predictions with labels first.")
+    if np.isnan(values).any():
+        raise ValueError("confidence must not hold NaN.")
+    return 1.0 - right, values
