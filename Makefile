@@ -38,8 +38,8 @@ bench: $(VENV)/.has-rich ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/cross_validation.py
 
-reproduce: $(VENV)/.has-rich ## Compute the worked example and print its scores
-	$(BIN)/python examples/worked_example.py
+reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minutes) and write results/report.html
+	$(BIN)/optiscore reproduce all
 
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,73 +1,74 @@
-"""The paper's protocol on its data sets: its printed numbers, and where minimax stands without tuning."""
+"""The paper's printed numbers, by the experiments that `optiscore reproduce` runs, and where minimax stands."""
 
-import csv
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_svmlight_file
+from joblib import Parallel, delayed
 from sklearn.model_selection import train_test_split
 
-from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV
+from optiscore import OptimisticScoreClassifier
+from optiscore.datasets import fetch_benchmark
+from optiscore.experiments import EXPERIMENTS, figure1, table1
+from optiscore.experiments.experiment import Result
+from optiscore.experiments.methods import PAPER_METHODS
 
 pytestmark = pytest.mark.slow
 
 
-# Radii of the paper's cross-validation, in units of sqrt(d).
-GRID = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.16, 0.2, 0.5])
+def run(name, cells):
+    """Results of some cells of an experiment."""
+    compute = EXPERIMENTS[name].compute
+    values = Parallel(n_jobs=-1)(delayed(compute)(cell) for cell in cells)
+    return [Result(cell, result, 0.0) for cell, result in zip(cells, values, strict=True)]
 
 
-def accuracy(name, make_model):
-    """Mean test accuracy in percent over the ten published splits; the model is made for a number of features."""
-    folder = os.environ.get("OPTISCORE_DATA")
-    if not folder:
+@pytest.fixture(scope="module")
+def published():
+    if not os.environ.get("OPTISCORE_DATA"):
         pytest.skip("OPTISCORE_DATA does not name the folder with the paper's data sets")
-    X, y = load_svmlight_file(str(Path(folder) / f"{name}.txt"))
+
+
+def test_printed_table(published):
+    """Mean absolute differences in points: all 77 cells; the CLT columns; the columns of our cross-validation."""
+    cells = [cell for cell in table1.cells(quick=False) if cell["method"] in PAPER_METHODS]
+    ours, printed = table1.accuracies(run("table1", cells)), table1.printed_values()
+    assert ours.keys() == printed.keys()
+    assert len(ours) == 77
+
+    def difference(*methods):
+        keys = [key for key in ours if key[1] in methods and key not in table1.EXCHANGED]
+        return table1.mean_difference(ours, printed, keys)
+
+    assert difference(*PAPER_METHODS) <= 0.7
+    assert difference("GQDA-CLT", "NPQDA-CLT") <= 0.3
+    assert difference("GQDA-CV", "NPQDA-CV", "KQDA") <= 0.6
+
+
+def test_divergence_approaches_its_limit_law():
+    results = run("figure1", figure1.cells(quick=False))
+    law = figure1.limit_law()
+    distances = [
+        figure1.kolmogorov_distance(
+            np.concatenate([values["values"] for cell, values, _ in results if cell["n"] == n]), law
+        )
+        for n in (30, 100, 300, 1000)
+    ]
+    assert distances == sorted(distances, reverse=True)
+    assert distances[-1] < 0.03
+
+
+def accuracy(name, **parameters):
+    """Mean test accuracy in percent over the ten published splits."""
+    X, y = fetch_benchmark(name, return_X_y=True)
     scores = []
     for trial in range(10):
-        parts = train_test_split(X.toarray(), y, test_size=0.25, random_state=1000 + trial)
-        X_train, X_test, y_train, y_test = parts
-        scores.append(make_model(X.shape[1]).fit(X_train, y_train).score(X_test, y_test))
+        X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=1000 + trial)
+        scores.append(OptimisticScoreClassifier(**parameters).fit(X_train, y_train).score(X_test, y_test))
     return 100 * float(np.mean(scores))
 
 
-def printed(reference):
-    with open(reference / "table1.csv", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    assert len(rows) == 11
-    return rows
-
-
-def test_printed_clt_columns(reference):
-    """Mean absolute difference over the 20 cells other than banknote's, which look exchanged in print."""
-    differences = [
-        abs(accuracy(row["dataset"], lambda d, score=score: OptimisticScoreClassifier(score)) - float(row[column]))
-        for row in printed(reference)
-        if row["dataset"] != "banknote_authentication"
-        for score, column in (("gaussian", "GQDA-CLT"), ("nonparametric", "NPQDA-CLT"))
-    ]
-    assert len(differences) == 20
-    assert np.mean(differences) <= 0.3
-
-
-CROSS_VALIDATED = {"GQDA-CV": "gaussian", "NPQDA-CV": "nonparametric", "KQDA": "fixed-mean"}
-
-
-def test_printed_cross_validated_columns(reference):
-    def search(score):
-        return lambda d: OptimisticScoreClassifierCV(score, radii=GRID * np.sqrt(d))
-
-    differences = [
-        abs(accuracy(row["dataset"], search(score)) - float(row[column]))
-        for row in printed(reference)
-        for column, score in CROSS_VALIDATED.items()
-    ]
-    assert len(differences) == 33
-    assert np.mean(differences) <= 0.6
-
-
 @pytest.mark.parametrize("name", ["climate_model", "housing"])
-def test_minimax_stands_where_prior_collapses(name):
-    assert accuracy(name, lambda d: OptimisticScoreClassifier(threshold="minimax")) >= 90
-    assert accuracy(name, lambda d: OptimisticScoreClassifier(threshold="prior")) < 20
+def test_minimax_stands_where_prior_collapses(name, published):
+    assert accuracy(name, threshold="minimax") >= 90
+    assert accuracy(name, threshold="prior") < 20

@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -20,13 +20,11 @@ def run() -> None:
     """Run the command; problems with files and settings are one line on standard error."""
     try:
         app()
-    except KeyboardInterrupt:
-        _fail("interrupted; what is done is kept, run the same command again to go on.", _INTERRUPTED)
     except (OSError, ValueError) as error:
         _fail(str(error), 1)
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int) -> NoReturn:
     print(f"optiscore: {message}", file=sys.stderr)
     sys.exit(code)
 
@@ -83,5 +81,8 @@ def reproduce(
         os.environ["OPTISCORE_DATA"] = str(data.resolve())
     console = Console()
     names = _check_names(experiments or ["all"])
-    page = reproduce(Settings(names, out, quick, jobs), console)
+    try:
+        page = reproduce(Settings(names, out, quick, jobs), console)
+    except KeyboardInterrupt:
+        _fail("interrupted; what is done is kept, run the same command again to go on.", _INTERRUPTED)
     console.print(f"The report is [bold]{page}[/].", highlight=False, soft_wrap=True)

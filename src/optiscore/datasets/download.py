@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 import time
 from pathlib import Path
 from urllib.error import HTTPError
@@ -48,13 +47,12 @@ def download(address: str, sha256: str, target: Path, *, pause: float = _PAUSE, 
 def write_atomically(target: Path, content: bytes) -> None:
     """Write a file beside its place and rename it: it is there as a whole, or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(name, target)
+        beside.write_bytes(content)
+        os.replace(beside, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from .._typing import FloatArray
 from ..datasets import make_chi_square
@@ -11,12 +12,12 @@ from .experiment import Cell, Experiment, Result, Row, Summary, Values
 
 _D = 20
 _SIZES = (30, 100, 300, 1000)
-_BLOCK = 250
+_BLOCK = 500
 
 
 def cells(quick: bool) -> list[Cell]:
-    """10,000 data sets of each size in blocks; a tenth of them if quick."""
-    n_blocks = (1_000 if quick else 10_000) // _BLOCK
+    """60,000 data sets of each size in blocks: as many as it takes to tell 300 samples from 1000; 1000 if quick."""
+    n_blocks = (1_000 if quick else 60_000) // _BLOCK
     return [{"n": n, "block": block} for block in range(n_blocks) for n in _SIZES]
 
 
@@ -42,7 +43,9 @@ def kolmogorov_distance(values: FloatArray, law: LimitLaw) -> float:
     """Largest difference between the empirical and the limiting distribution function."""
     ordered = np.sort(values)
     steps = np.arange(len(ordered) + 1) / len(ordered)
-    cdf = law.cdf(ordered)
+    # The function is smooth: 200 inversions and cubics between them are as good as one for each of 10,000 values.
+    nodes = np.linspace(ordered[0], ordered[-1], 200)
+    cdf = PchipInterpolator(nodes, law.cdf(nodes))(ordered)
     return float(max(np.abs(steps[1:] - cdf).max(), np.abs(steps[:-1] - cdf).max()))
 
 
@@ -59,7 +62,10 @@ def summarise(results: Sequence[Result]) -> Summary:
     return Summary(
         tables={"figure1": rows},
         figures={"figure1": draw(samples, distance, law)},
-        notes=["The curve is the exact limit law, by inversion of its characteristic function: no Monte Carlo."],
+        notes=[
+            "The curve is the exact limit law, by inversion of its characteristic function: no Monte Carlo. A "
+            f"Kolmogorov distance below {1.36 / np.sqrt(len(samples[_SIZES[0]])):.4f} cannot be told from 0 (95 %)."
+        ],
     )
 
 
@@ -92,8 +98,8 @@ EXPERIMENT = Experiment(
     name="figure1",
     title="Figure 1: the divergence of estimated moments and its limit law",
     about=(
-        "d = 20 independent, normalised chi-square(1) features. The histogram approaches the limit law as n grows; this is "
-        "what calibrates the radii. For skewed features it is far from the Gaussian rule, whose median is 229."
+        "d = 20 independent, normalised chi-square(1) features. The histogram approaches the limit law as n grows; "
+        "this is what calibrates the radii. For skewed features it is far from the Gaussian rule, whose median is 229."
     ),
     cells=cells,
     compute=compute,

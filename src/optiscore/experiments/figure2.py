@@ -19,8 +19,9 @@ EXPERIMENT = Experiment(
     name="figure2",
     title="Figure 2: decision regions for equal radii",
     about=(
-        "Two Gaussian classes, 1000 samples each, threshold 1. Dots are the means, dashed ellipses contours of the true "
-        "densities. Points near both classes have the nonparametric score 1 under both: such ties go to class 1 (red)."
+        "Two Gaussian classes, 1000 samples each, threshold 1. Dots are the means, dashed ellipses contours of the "
+        "true densities. Points near both classes have the nonparametric score 1 under both: such ties go to class 1 "
+        "(red)."
     ),
     cells=cells,
     compute=compute_regions,

@@ -1,4 +1,4 @@
-"""The methods of the tables: those of the paper as settings of our estimators, and those that users would try instead."""
+"""The methods of the tables: those of the paper as settings of our estimators, and what users would try instead."""
 
 import warnings
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def plain_qda() -> OptimisticScoreClassifier:
     return OptimisticScoreClassifier(radius=0, threshold="prior", covariance_estimator=_TinyRidge())
 
 
-class _TinyRidge(RidgeCovariance):
+class _TinyRidge(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
     """Sample covariance plus a billionth of its variances, and of 1 for a constant feature."""
 
     def fit(self, X: FloatArray, y: ArrayLike | None = None) -> Self:

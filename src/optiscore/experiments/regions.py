@@ -62,9 +62,9 @@ def draw_regions(results: Sequence[Result]) -> object:
         for mean, S in zip(PLANE_MEANS, PLANE_COVARIANCES, strict=True):
             for size in (1, 2, 3):
                 ax.plot(*_ellipse(mean, S, size), color="white", linestyle="--", linewidth=1.2)
-            ax.plot(*mean, "o", color="black", markersize=6)
+            ax.plot(*mean, "o", color="black", markersize=6, zorder=3)
         for place, label in ((PLANE_MEANS[0], "0"), (PLANE_MEANS[1], "1")):
-            ax.annotate(label, place, xytext=(6, 6), textcoords="offset points", fontweight="bold")
+            ax.annotate(label, place, xytext=(7, 5), textcoords="offset points", fontweight="bold", zorder=3)
         radii = ", ".join(f"{radius:g}" for radius in cell["radii"])
         ax.set_title(f"{cell['score']}, radii ({radii}), {100 * values['accuracy']:.1f} % right", fontsize=10)
         ax.set(aspect="equal", xlim=_WINDOW, ylim=_WINDOW)

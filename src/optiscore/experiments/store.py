@@ -1,4 +1,4 @@
-"""Finished cells on disk: one line each, added as soon as it is done, so that an interrupted run goes on where it was."""
+"""Finished cells on disk: one line each, added as soon as it is done, so that an interrupted run can go on."""
 
 import hashlib
 import json

@@ -1,0 +1,5 @@
+"""`python -m optiscore.cli` is `optiscore`."""
+
+from . import main
+
+main()
