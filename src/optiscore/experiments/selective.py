@@ -1,8 +1,9 @@
 """Selective prediction (not in the paper): which confidence tells best what to leave to a person."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from .experiment import Cell, Experiment, Result, Row, Summary, Values, mean_and
 from .methods import linear_discriminant, logistic_regression, plain_qda
 
 _OURS = "certified radius"
-_OTHERS = {
+_OTHERS: dict[str, Callable[[], Any]] = {
     "QDA": plain_qda,
     "shrunk QDA": partial(OptimisticScoreClassifier, radius=0, threshold="prior"),
     "LDA": linear_discriminant,
@@ -91,8 +92,8 @@ def summarise(results: Sequence[Result]) -> Summary:
             f"certified radius orders better than the posterior margin of: {', '.join(won)}."
         )
     notes.append(
-        "On ilpd it orders worse than chance: a few heavy-tailed features make the Gaussian moments of the small class "
-        "so wide that it claims the far samples of the large one, with confidence."
+        "On ilpd it orders worse than chance. The patients' features have heavy tails, which makes their moments so "
+        "wide that every ordinary sample is certified healthy, patient or not: a Gaussian score is the wrong one there."
     )
     mean_curves = {key: np.mean(values, axis=0) for key, values in curves.items()}
     return Summary(tables={"selective": rows}, figures={"selective": draw(mean_curves, settings)}, notes=notes)

@@ -143,7 +143,7 @@ def draw(
     figure = Figure(figsize=(12, 5), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     difference = np.array([[ours[name, m] - printed[name, m] for m in PAPER_METHODS] for name in datasets])
-    image = left.imshow(difference, cmap="PuOr", vmin=-4, vmax=4, aspect="auto")
+    image = left.imshow(difference, cmap="PuOr_r", vmin=-4, vmax=4, aspect="auto")
     for (row, column), value in np.ndenumerate(difference):
         colour = "white" if abs(value) > 2.4 else "black"
         left.text(column, row, f"{value:+.1f}", ha="center", va="center", fontsize=9, color=colour)
