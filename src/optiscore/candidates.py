@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ._typing import FloatArray
-from .scores import RADIUS_CEILING, SCORES, Score, get_score
+from .scores import RADIUS_CEILING, Score, get_score, name_of
 
 #: Default candidates, as factors on the clt radii: none, and powers of two around 1.
 DEFAULT_FACTORS = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0)
@@ -111,11 +111,6 @@ def check_scores(score: Any) -> list[Score]:
     if not isinstance(kinds, Sequence | np.ndarray) or len(kinds) == 0:
         raise ValueError(f"score must be the name of a score or a list of at least one name, got {score!r}.")
     return [get_score(kind) for kind in kinds]
-
-
-def name_of(score: Score) -> str | Score:
-    """The name of a score that has one in the registry, or else the score itself."""
-    return score.name if SCORES.get(score.name) is score else score
 
 
 def choose(mean_scores: FloatArray, candidates: Candidates) -> int:

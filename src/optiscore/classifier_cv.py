@@ -18,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
 from ._typing import FloatArray
-from .candidates import Candidates, check_poolings, check_scores, choose, name_of, radius_grid, tabulate
+from .candidates import Candidates, check_poolings, check_scores, choose, radius_grid, tabulate
 from .classifier import OptimisticScoreClassifier
 from .cross_validation import Criterion, Fold, Trial, accuracy, evaluate_fold, negative_log_loss
 from .model import ScoreModel
@@ -26,7 +26,7 @@ from .nominal import TrainingSet
 from .prediction import BaseScoreClassifier
 from .progress import progress_bar
 from .radii import clt_radius
-from .scores import Score, ScoreName
+from .scores import Score, ScoreName, name_of
 
 # Scorings that need no estimator: decisions and log scores are at hand.
 _FAST = {"accuracy": accuracy, "neg_log_loss": negative_log_loss}

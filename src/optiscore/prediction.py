@@ -1,6 +1,6 @@
 """What a fitted classifier says of samples: labels, probabilities, bounds, sets and certificates."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,10 +10,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._typing import BoolArray, FloatArray
 from .certificate import largest_certified_factor
-from .decision import LogScores, Rule, decide, non_dominated, posterior_bounds
+from .decision import LogScores, MinimaxRule, OffsetRule, Rule, decide, non_dominated, posterior_bounds
 from .model import ScoreModel
-from .nominal import TrainingSet
+from .moments import factorise
+from .nominal import NominalMoments, TrainingSet
 from .score_parameter import ScoreParameter
+from .scores import get_score, name_of
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
@@ -22,6 +24,23 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_rule")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters and public attributes: what files hold is numbers and names, not the objects made of them."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        model, rule = state.pop("_model", None), state.pop("_rule", None)
+        if rule is not None:
+            state["_fitted"] = {"score": name_of(model.score), "is_minimax": rule.needs_pessimistic}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        fitted = state.pop("_fitted", None)
+        super().__setstate__(state)
+        if fitted is not None:
+            factors = [factorise(S, "a covariance in the file") for S in self.covariances_]
+            moments = NominalMoments(self.means_, self.covariances_, factors)
+            rule = (MinimaxRule if fitted["is_minimax"] else OffsetRule)(self.threshold_)
+            self._set_fitted(self.priors_, ScoreModel(get_score(fitted["score"]), moments, self.radii_), rule)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels of samples.

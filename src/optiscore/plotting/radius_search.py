@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray
+from .figure import new_axes
 
 
 class RadiusSearchDisplay:
@@ -112,13 +113,8 @@ class RadiusSearchDisplay:
         -------
         RadiusSearchDisplay
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError("pictures need matplotlib: pip install 'optiscore[plot]'.") from None
-        if ax is None:
-            _, ax = plt.subplots(layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = new_axes(ax)
+        self.figure_ = self.ax_.figure
         if len(self.axes) > 1:
             self._draw_map(cmap, colorbar)
         else:

@@ -4,7 +4,7 @@ from .base import ALPHA_CEILING, ALPHA_FLOOR, RADIUS_CEILING, ExtremeScore, Extr
 from .fixed_mean import FixedMeanOptimistic, FixedMeanPessimistic
 from .gaussian import GaussianOptimistic, GaussianPessimistic
 from .nonparametric import NonparametricOptimistic, NonparametricPessimistic
-from .registry import SCORES, Score, ScoreName, Side, get_score
+from .registry import SCORES, Score, ScoreName, Side, get_score, name_of
 from .table import ScoreTable
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "ScoreTable",
     "Side",
     "get_score",
+    "name_of",
 ]

@@ -70,3 +70,8 @@ def get_score(score: ScoreName | Score) -> Score:
     if not isinstance(score, str) or score not in SCORES:
         raise ValueError(f"score must be one of {sorted(SCORES)} or a Score object, got {score!r}.")
     return SCORES[score]
+
+
+def name_of(score: Score) -> str | Score:
+    """The name of a score that has one in the registry, or else the score itself."""
+    return score.name if SCORES.get(score.name) is score else score

@@ -1,0 +1,136 @@
+"""Picture of risk against coverage: how the error rate falls as uncertain samples are left to a person."""
+
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import FloatArray
+from ..metrics import area_under_risk_coverage, risk_coverage_curve
+from .figure import new_axes
+
+
+class RiskCoverageDisplay:
+    """Error rate of the samples that are decided, over their share.
+
+    Parameters
+    ----------
+    coverage, risk : ndarray of shape (n_thresholds,)
+        As from `risk_coverage_curve`.
+    area : float
+        As from `area_under_risk_coverage`.
+    name : str, default=None
+        Label of the curve.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Axes with the picture.
+    figure_ : matplotlib figure
+        Figure that holds them.
+    line_ : matplotlib line
+        The curve.
+
+    Examples
+    --------
+    >>> from optiscore import OptimisticScoreClassifier
+    >>> from optiscore.plotting import RiskCoverageDisplay
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OptimisticScoreClassifier(threshold="minimax").fit(X[::2], y[::2])
+    >>> display = RiskCoverageDisplay.from_estimator(model, X[1::2], y[1::2])  # doctest: +SKIP
+    """
+
+    def __init__(self, coverage: FloatArray, risk: FloatArray, *, area: float, name: str | None = None) -> None:
+        self.coverage, self.risk, self.area, self.name = coverage, risk, area, name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, name: str | None = None, ax: Any = None, **keywords: Any
+    ) -> Self:
+        """Plot the curve of a fitted classifier with certificates.
+
+        Parameters
+        ----------
+        estimator : OptimisticScoreClassifier or OptimisticScoreClassifierCV
+            Fitted classifier, or a pipeline that ends in one.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        name : str, default=None
+            Label of the curve; None takes the estimator's.
+        ax : matplotlib axes, default=None
+            Where to draw; None makes a new figure.
+        **keywords : dict
+            For `plot`.
+
+        Returns
+        -------
+        RiskCoverageDisplay
+        """
+        check_is_fitted(estimator)
+        confidence = estimator.certified_radius(X)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, estimator.predict(X), confidence, name=name, ax=ax, **keywords)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        confidence: ArrayLike,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        **keywords: Any,
+    ) -> Self:
+        """Plot the curve of any predictions and their confidence.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            Labels and predictions.
+        confidence : array-like of shape (n_samples,)
+            Larger for predictions that are kept longer.
+        name : str, default=None
+            Label of the curve.
+        ax : matplotlib axes, default=None
+            Where to draw; None makes a new figure.
+        **keywords : dict
+            For `plot`.
+
+        Returns
+        -------
+        RiskCoverageDisplay
+        """
+        right = [a == b for a, b in zip(y_true, y_pred, strict=True)]
+        coverage, risk, _ = risk_coverage_curve(right, confidence)
+        return cls(coverage, risk, area=area_under_risk_coverage(right, confidence), name=name).plot(ax=ax, **keywords)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **keywords: Any) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; None makes a new figure.
+        name : str, default=None
+            Label of the curve; None takes that of the display.
+        **keywords : dict
+            For matplotlib's `step`.
+
+        Returns
+        -------
+        RiskCoverageDisplay
+        """
+        self.ax_ = new_axes(ax)
+        self.figure_ = self.ax_.figure
+        name = self.name if name is None else name
+        label = f"{name} (area {100 * self.area:.1f} %)" if name else f"area {100 * self.area:.1f} %"
+        (self.line_,) = self.ax_.plot(100 * self.coverage, 100 * self.risk, **{"label": label, **keywords})
+        self.ax_.set(xlabel="coverage: share that is decided, %", ylabel="risk: share of these that is wrong, %")
+        self.ax_.set_xlim(0, 100)
+        self.ax_.set_ylim(bottom=0)
+        self.ax_.legend()
+        return self
