@@ -1,5 +1,8 @@
 """Pictures in scikit-learn's Display convention; they need matplotlib (extra `plot`)."""
 
+from .certified_regions import CertifiedRegionsDisplay
+from .posterior_bounds import PosteriorBoundsDisplay
 from .radius_search import RadiusSearchDisplay
+from .risk_coverage import RiskCoverageDisplay
 
-__all__ = ["RadiusSearchDisplay"]
+__all__ = ["CertifiedRegionsDisplay", "PosteriorBoundsDisplay", "RadiusSearchDisplay", "RiskCoverageDisplay"]

@@ -2,11 +2,12 @@
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray
 from ..metrics import area_under_risk_coverage, risk_coverage_curve
+from ..pipelines import classifier_and_samples
 from .figure import new_axes
 
 
@@ -69,10 +70,10 @@ class RiskCoverageDisplay:
         -------
         RiskCoverageDisplay
         """
-        check_is_fitted(estimator)
-        confidence = estimator.certified_radius(X)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, estimator.predict(X), confidence, name=name, ax=ax, **keywords)
+        classifier, samples = classifier_and_samples(estimator, X)
+        confidence = classifier.certified_radius(samples)
+        name = type(classifier).__name__ if name is None else name
+        return cls.from_predictions(y, classifier.predict(samples), confidence, name=name, ax=ax, **keywords)
 
     @classmethod
     def from_predictions(
@@ -104,7 +105,7 @@ class RiskCoverageDisplay:
         -------
         RiskCoverageDisplay
         """
-        right = [a == b for a, b in zip(y_true, y_pred, strict=True)]
+        right = np.asarray(y_true) == np.asarray(y_pred)
         coverage, risk, _ = risk_coverage_curve(right, confidence)
         return cls(coverage, risk, area=area_under_risk_coverage(right, confidence), name=name).plot(ax=ax, **keywords)
 
