@@ -2,8 +2,10 @@
 
 import os
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -42,6 +44,127 @@ def optiscore(
     ] = False,
 ) -> None:
     """Classification that stays right when the class distributions are known only roughly."""
+
+
+@app.command()
+def example(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the two tables.")] = Path(),
+) -> None:
+    """Write the breast cancer table that comes with scikit-learn as train.csv and test.csv."""
+    from .example import write_example
+
+    for path in write_example(out):
+        print(path)
+
+
+@app.command()
+def fit(
+    train: Annotated[str, typer.Argument(help="Table: CSV, TSV, Parquet, Arrow, Feather or svmlight; packed or not.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="Column with the labels.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="Model file to write.")],
+    score: Annotated[str, typer.Option(help="gaussian, nonparametric or fixed-mean.")] = "gaussian",
+    radius: Annotated[str, typer.Option(help="clt, limit, or a number.")] = "clt",
+    cv: Annotated[bool, typer.Option("--cv", help="Choose the radii by cross-validation.")] = False,
+    threshold: Annotated[str, typer.Option(help="minimax, tuned, prior, or a number.")] = "minimax",
+    seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Train a classifier on a table and save it.
+
+    - `optiscore fit train.csv --target diagnosis -o model.skops`
+
+    - `optiscore fit train.parquet -t label -o model.skops --cv --threshold tuned`
+    """
+    from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, io
+    from .show import show_training
+    from .training import train as train_on
+
+    classifier: Any = (
+        OptimisticScoreClassifierCV(score, threshold=_number_or_name(threshold))
+        if cv
+        else OptimisticScoreClassifier(score, radius=_number_or_name(radius), threshold=_number_or_name(threshold))
+    )
+    trained = train_on(train, target, classifier, seed)
+    io.save(trained, out)
+    if not quiet:
+        show_training(trained, as_json)
+
+
+@app.command()
+def predict(
+    model: Annotated[str, typer.Argument(help="Model file.")],
+    data: Annotated[str, typer.Argument(help="Table; - is standard input.")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="CSV, TSV, Parquet or Arrow file; - is standard output.")
+    ] = "-",
+    abstain_below: Annotated[float, typer.Option(help="Abstain where the certified radius is smaller.")] = 1.0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Predict the rows of a table, in blocks: one row out per row in, in the same order.
+
+    - `optiscore predict model.skops new.csv -o predictions.csv`
+
+    - `cat new.csv | optiscore predict model.skops - > predictions.csv`
+    """
+    from .prediction import predict_file
+    from .show import counting_rows
+    from .training import load
+
+    trained = load(model)
+    with counting_rows(data, visible=not quiet and sys.stderr.isatty()) as advance:
+        n_rows, seconds = _clocked(lambda: predict_file(trained, data, out, abstain_below, advance))
+    if not quiet and out != "-":
+        print(f"{n_rows:,} rows in {seconds:.1f} s ({n_rows / seconds:,.0f} per second) -> {out}", file=sys.stderr)
+
+
+@app.command()
+def evaluate(
+    model: Annotated[str, typer.Argument(help="Model file.")],
+    test: Annotated[str, typer.Argument(help="Table with labels.")],
+    abstain_below: Annotated[float, typer.Option(help="Abstain where the certified radius is smaller.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Judge a model on labelled rows, beside QDA, LDA and logistic regression.
+
+    - `optiscore evaluate model.skops test.csv`
+    """
+    from .evaluation import evaluate as evaluate_on
+    from .evaluation import judge, read_test
+    from .show import show_evaluation
+    from .training import load
+
+    trained = load(model)
+    rows = read_test(trained, test)
+    show_evaluation(evaluate_on(judge(trained, rows), rows.codes, abstain_below, seed), len(rows.codes), as_json)
+
+
+@app.command()
+def inspect(
+    model: Annotated[str, typer.Argument(help="Model file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what is in a model file.
+
+    - `optiscore inspect model.skops`
+    """
+    from .show import show_training
+    from .training import load
+
+    show_training(load(model), as_json)
+
+
+def _number_or_name(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _clocked(run: Callable[[], int]) -> tuple[int, float]:
+    start = time.perf_counter()
+    return run(), time.perf_counter() - start
 
 
 def _check_names(names: list[str]) -> list[str]:

@@ -1,0 +1,116 @@
+"""How a trained model does on labelled rows, beside QDA, LDA and logistic regression, with bootstrap intervals."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import log_loss, roc_auc_score
+
+from ..metrics import area_under_risk_coverage
+from .preparation import labels_of
+from .tables import nearest, read_table
+from .training import Trained, frame_of
+
+_RESAMPLES = 300
+OURS = "optiscore"
+
+
+class Judged(NamedTuple):
+    """What a method says of the test rows: codes of the predicted classes, probabilities, and its confidence."""
+
+    predicted: np.ndarray
+    proba: np.ndarray
+    confidence: np.ndarray
+
+
+class TestRows(NamedTuple):
+    """Labelled rows as the classifier sees them."""
+
+    X: np.ndarray
+    codes: np.ndarray
+    classes: np.ndarray
+
+
+def read_test(trained: Trained, path: str) -> TestRows:
+    """Labelled rows from a table."""
+    table, target = read_table(path), trained["target"]
+    if target not in table.column_names:
+        raise ValueError(f"{path} has no column {target!r}.{nearest(target, table.column_names)}")
+    classes = trained["pipeline"].classes_
+    labels = labels_of(table[target]).astype(classes.dtype if classes.dtype.kind == "U" else str).astype(str)
+    known = classes.astype(str)
+    unknown = sorted(set(labels) - set(known))
+    if unknown:
+        raise ValueError(f"{path} has the label {unknown[0]!r}, which the model does not know: {known.tolist()}.")
+    codes = np.array([known.tolist().index(label) for label in labels])
+    return TestRows(trained["pipeline"][:-1].transform(frame_of(trained, table, path)), codes, classes)
+
+
+def judge(trained: Trained, test: TestRows) -> dict[str, Judged]:
+    """Every method on the test rows."""
+    model = trained["pipeline"][-1]
+    proba = model.predict_proba(test.X)
+    predicted = np.searchsorted(test.classes, model.predict(test.X))
+    judged = {OURS: Judged(predicted, proba, model.certified_radius(test.X))}
+    for name, other in trained["baselines"].items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            proba = other.predict_proba(test.X)
+        top = np.sort(proba, axis=1)
+        judged[name] = Judged(proba.argmax(axis=1), proba, top[:, -1] - top[:, -2])
+    return judged
+
+
+def measures(judged: Judged, codes: np.ndarray) -> dict[str, float]:
+    """Quality in numbers; NaN where the test rows do not tell (AUC with one class only)."""
+    right = judged.predicted == codes
+    present = np.unique(codes)
+    recalls = [right[codes == c].mean() for c in present]
+    return {
+        "accuracy": float(right.mean()),
+        "balanced accuracy": float(np.mean(recalls)),
+        "log loss": float(log_loss(codes, judged.proba, labels=np.arange(judged.proba.shape[1]))),
+        "AUC": _auc(judged.proba, codes, present),
+        "area under risk-coverage": area_under_risk_coverage(right, judged.confidence),
+    }
+
+
+def _auc(proba: np.ndarray, codes: np.ndarray, present: np.ndarray) -> float:
+    if len(present) < 2:
+        return float("nan")
+    if proba.shape[1] == 2:
+        return float(roc_auc_score(codes, proba[:, 1]))
+    return float(np.mean([roc_auc_score(codes == c, proba[:, c]) for c in present]))
+
+
+def certified_part(judged: Judged, codes: np.ndarray, abstain_below: float) -> dict[str, float]:
+    """Share of the rows that are decided, and how many of these are right."""
+    kept = judged.confidence >= abstain_below
+    right = (judged.predicted == codes)[kept]
+    return {
+        "coverage": float(kept.mean()),
+        "accuracy of the decided": float(right.mean()) if kept.any() else float("nan"),
+    }
+
+
+def evaluate(judged: dict[str, Judged], codes: np.ndarray, abstain_below: float, seed: int) -> dict[str, Any]:
+    """Measures of every method with 95 % bootstrap intervals: name to (value, low, high)."""
+    rng = np.random.default_rng(seed)
+    samples = [rng.integers(len(codes), size=len(codes)) for _ in range(_RESAMPLES)]
+
+    def with_interval(method: str) -> dict[str, list[float]]:
+        def value(rows: np.ndarray) -> dict[str, float]:
+            part = Judged(*(array[rows] for array in judged[method]))
+            own = certified_part(part, codes[rows], abstain_below) if method == OURS else {}
+            return measures(part, codes[rows]) | own
+
+        whole = value(np.arange(len(codes)))
+        resampled = [value(rows) for rows in samples]
+        return {name: [whole[name], *_interval([r[name] for r in resampled])] for name in whole}
+
+    return {method: with_interval(method) for method in judged}
+
+
+def _interval(values: list[float]) -> list[float]:
+    known = np.array(values)[~np.isnan(values)]
+    return [float(q) for q in np.quantile(known, [0.025, 0.975])] if len(known) else [float("nan")] * 2

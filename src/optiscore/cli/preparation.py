@@ -1,0 +1,162 @@
+"""Columns of a table made ready for a classifier: what kind each is, and what is done to it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
+
+from .tables import nearest, numbers
+
+#: Text columns with more distinct values than this are encoded by what they tell about the label.
+MANY_VALUES = 30
+
+_DAY = 86_400.0
+
+
+class Column(NamedTuple):
+    """A column as it was when the model was trained."""
+
+    name: str
+    kind: str
+    n_distinct: int
+    n_missing: int
+
+    @property
+    def treatment(self) -> str:
+        """What is done to it, in words."""
+        return {
+            "number": "as it is; missing values become the median",
+            "category": "one column per value; rare, new and missing values together",
+            "text": "how often each class goes with the value, cross-fitted",
+            "date": "days since 1970, month and weekday; missing values become the median",
+            "constant": "left out: all values are the same",
+        }[self.kind]
+
+
+def describe(table: pa.Table) -> list[Column]:
+    """The columns of a training table."""
+    return [_describe(name, table[name]) for name in table.column_names]
+
+
+def _describe(name: str, column: pa.ChunkedArray) -> Column:
+    distinct = len(pc.unique(column.drop_null()))
+    missing = column.null_count
+    if distinct + bool(missing) <= 1:
+        kind = "constant"
+    elif _is_date(column):
+        kind = "date"
+    elif (values := None if pa.types.is_boolean(column.type) else numbers(column)) is not None:
+        kind, missing = "number", int(np.isnan(values).sum())
+    else:
+        kind = "category" if distinct <= MANY_VALUES else "text"
+    return Column(name, kind, distinct, missing)
+
+
+def _is_date(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_temporal(column.type):
+        return True
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return False
+    return numbers(column) is None and _seconds(column) is not None
+
+
+def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
+    """Seconds since 1970 of dates and times; None if some cell is none."""
+    for kind in (pa.timestamp("us"), pa.date32()):
+        try:
+            stamps = column.cast(kind).cast(pa.timestamp("us"))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+        return stamps.cast(pa.int64()).to_pandas().to_numpy(dtype=np.float64) / 1e6
+    return None
+
+
+def to_frame(table: pa.Table, columns: Sequence[Column], path: str) -> pd.DataFrame:
+    """The columns that the model was trained on, in types that its pipeline knows."""
+    names = table.column_names
+    for column in columns:
+        if column.name not in names:
+            raise ValueError(f"{path} has no column {column.name!r}.{nearest(column.name, names)}")
+    return pd.DataFrame({c.name: _values(c, table[c.name], path) for c in columns if c.kind != "constant"})
+
+
+def _values(known: Column, column: pa.ChunkedArray, path: str) -> Any:
+    if known.kind == "number":
+        values = numbers(column)
+    elif known.kind == "date":
+        values = _seconds(column)
+    else:
+        text = column.cast(pa.string())
+        return text.to_pandas().astype(object).where(text.is_valid().to_pandas(), "(missing)").to_numpy()
+    if values is None:
+        raise ValueError(f"{path}: column {known.name!r} was a {known.kind} in training; {_culprit(known, column)}.")
+    if not np.isfinite(values[~np.isnan(values)]).all() or (np.abs(values[~np.isnan(values)]) > 1e100).any():
+        raise ValueError(f"{path}: column {known.name!r} holds numbers beyond 1e100; rescale or mark them as missing.")
+    return values
+
+
+def _culprit(known: Column, column: pa.ChunkedArray) -> str:
+    read = numbers if known.kind == "number" else _seconds
+    for row, value in enumerate(column.to_pylist()):
+        if value is not None and read(pa.chunked_array([[value]])) is None:
+            return f"the value {str(value)[:40]!r} is none (row {row + 1} of its block)"
+    return "some value is none"
+
+
+def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
+    """A transformer from frames to numbers."""
+    by_kind: dict[str, list[str]] = {}
+    for column in columns:
+        by_kind.setdefault(column.kind, []).append(column.name)
+    steps: Mapping[str, Any] = {
+        "number": SimpleImputer(strategy="median", keep_empty_features=True),
+        "date": make_pipeline(
+            SimpleImputer(strategy="median"),
+            FunctionTransformer(expand_dates, feature_names_out=name_dates),
+        ),
+        "category": OneHotEncoder(
+            handle_unknown="infrequent_if_exist",
+            min_frequency=3,
+            max_categories=MANY_VALUES,
+            drop="if_binary",
+            sparse_output=False,
+        ),
+        "text": TargetEncoder(random_state=seed),
+    }
+    used = [(kind, step, by_kind[kind]) for kind, step in steps.items() if kind in by_kind]
+    if not used:
+        raise ValueError("no column tells the rows apart: all are constant.")
+    return ColumnTransformer(used, verbose_feature_names_out=False)
+
+
+def expand_dates(seconds: Any) -> np.ndarray:
+    """Days since 1970, month and weekday of seconds since 1970."""
+    days = np.floor(np.asarray(seconds, dtype=np.float64) / _DAY)
+    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12 + 1
+    weekdays = (days + 3) % 7
+    return np.concatenate([np.asarray(seconds) / _DAY, months, weekdays], axis=1).astype(np.float64)
+
+
+def name_dates(_: Any, names: Any) -> list[str]:
+    """Names of what `expand_dates` returns."""
+    return [f"{name} {part}" for part in ("days", "month", "weekday") for name in names]
+
+
+def make_model(columns: Sequence[Column], classifier: Any, seed: int) -> Pipeline:
+    """One pipeline from frames to labels."""
+    return Pipeline([("columns", vectoriser(columns, seed)), ("classifier", classifier)])
+
+
+def labels_of(column: pa.ChunkedArray) -> np.ndarray:
+    """Labels: whole numbers where all are such, else text."""
+    values = None if pa.types.is_boolean(column.type) else numbers(column)
+    if values is not None and (np.abs(values) < 2**53).all() and (values == np.round(values)).all():
+        return values.astype(np.int64)
+    return np.array(column.cast(pa.string()).to_pylist(), dtype=str)

@@ -1,0 +1,107 @@
+"""What the commands print: tables for people, JSON for programs, and the progress of long work."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from .training import Trained, columns_of
+
+
+def facts_of(trained: Trained) -> dict[str, Any]:
+    """What was learned, as plain values."""
+    model = trained["pipeline"][-1]
+    accuracy = trained["cross-validated accuracy"]
+    return {
+        "trained on": trained["source"],
+        "rows": trained["rows"],
+        "rows without label": trained["rows without label"],
+        "target": trained["target"],
+        "classifier": type(model).__name__,
+        "features": int(model.n_features_in_),
+        "threshold": model.threshold if isinstance(model.threshold, str | float) else list(model.threshold),
+        "classes": [
+            {"label": label, "rows": count, "prior": float(prior), "radius": float(radius)}
+            for (label, count), prior, radius in zip(trained["counts"], model.priors_, model.radii_, strict=True)
+        ],
+        "cross-validated accuracy": float(np.mean(accuracy)),
+        "its standard deviation over folds": float(np.std(accuracy)),
+        "columns": [{"name": c.name, "kind": c.kind, "missing": c.n_missing} for c in columns_of(trained)],
+    }
+
+
+def show_training(trained: Trained, as_json: bool) -> None:
+    """Columns, classes, and what the model reaches."""
+    facts = facts_of(trained)
+    if as_json:
+        print(json.dumps(facts, indent=2))
+        return
+    console = _console()
+    columns = Table("column", "kind", "distinct", "missing", "what is done", title=f"Columns of {facts['trained on']}")
+    for column in columns_of(trained):
+        columns.add_row(column.name, column.kind, str(column.n_distinct), str(column.n_missing), column.treatment)
+    console.print(columns)
+    classes = Table("class", "rows", "prior", "radius", title=f"Classes ({facts['target']})")
+    for row in facts["classes"]:
+        classes.add_row(str(row["label"]), f"{row['rows']:,}", f"{row['prior']:.3f}", f"{row['radius']:.4g}")
+    console.print(classes)
+    spread = facts["its standard deviation over folds"]
+    console.print(
+        f"{facts['classifier']}, threshold {facts['threshold']}, {facts['features']} features. Cross-validated "
+        f"accuracy [bold]{100 * facts['cross-validated accuracy']:.1f} %[/] +- {100 * spread:.1f}."
+    )
+    if facts["rows without label"]:
+        console.print(f"{facts['rows without label']} rows without a label were left out.")
+
+
+def show_evaluation(results: dict[str, Any], n_rows: int, as_json: bool) -> None:
+    """Measures of every method, with their intervals."""
+    if as_json:
+        print(json.dumps({"rows": n_rows, "methods": _without_nan(results)}, indent=2))
+        return
+    names = list(dict.fromkeys(name for measures in results.values() for name in measures))
+    table = Table("", *results, title=f"{n_rows:,} rows; 95 % intervals by bootstrap")
+    for name in names:
+        table.add_row(name, *(_with_interval(measures.get(name)) for measures in results.values()))
+    _console().print(table)
+
+
+def _with_interval(value: list[float] | None) -> str:
+    if value is None:
+        return ""
+    return f"{value[0]:.3f} [dim]{value[1]:.3f}-{value[2]:.3f}[/]" if value[0] == value[0] else "-"
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(part) for part in value]
+    return None if value != value else value
+
+
+@contextmanager
+def counting_rows(source: str, *, visible: bool) -> Iterator[Callable[[int], None]]:
+    """A bar with the rows done so far and their rate, on standard error."""
+    if not visible:
+        yield lambda _: None
+        return
+    columns = (
+        TextColumn("{task.completed:,.0f} rows"),
+        BarColumn(),
+        TextColumn("{task.speed:,.0f}/s"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(source, total=None)
+        yield lambda steps: progress.advance(task, steps)
+
+
+def _console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=120)

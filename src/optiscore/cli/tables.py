@@ -1,0 +1,209 @@
+"""Tables on disk: CSV, TSV, Parquet, Arrow, Feather and svmlight, packed or not, as a whole or in blocks."""
+
+import gzip
+import io
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.ipc
+import pyarrow.parquet
+from sklearn.datasets import load_svmlight_file
+
+#: Rows that are worked on together.
+BLOCK_ROWS = 65_536
+
+_BLOCK_BYTES = 8 * 1024 * 1024
+_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+_SVMLIGHT = re.compile(rb"\s*[-+\d.eE,]+(\s+\d+:[-+\d.eEinfna]+)+\s*(#.*)?\r?$")
+
+
+def read_table(path: str) -> pa.Table:
+    """A whole table; columns of text files are text."""
+    blocks = list(read_blocks(path))
+    if not blocks or not sum(block.num_rows for block in blocks):
+        raise ValueError(f"{path} has no rows.")
+    return pa.concat_tables(blocks, promote_options="default")
+
+
+def read_blocks(path: str) -> Iterator[pa.Table]:
+    """The rows of a table in blocks, in order; columns of text files are text."""
+    try:
+        with _open(path) as stream:
+            yield from _read(stream, path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path} cannot be read: {_one_line(error)}") from None
+    except (EOFError, gzip.BadGzipFile, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is damaged or cut off: {_one_line(error)}") from None
+
+
+def byte_size(path: str) -> int | None:
+    """Size of a file, for a progress bar."""
+    return None if path == "-" else os.path.getsize(path)
+
+
+@contextmanager
+def _open(path: str) -> Iterator[BinaryIO]:
+    if path == "-":
+        yield io.BufferedReader(sys.stdin.buffer)
+        return
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a folder, not a table.")
+    with open(path, "rb") as stream:
+        yield stream
+
+
+def _read(stream: Any, path: str) -> Iterator[pa.Table]:
+    head = stream.peek(65_536)[:65_536]
+    if head[:2] == b"\x1f\x8b":
+        yield from _read(io.BufferedReader(gzip.GzipFile(fileobj=stream)), path)
+    elif not head:
+        raise ValueError(f"{path} is empty.")
+    elif head[:4] == b"PAR1":
+        for batch in pa.parquet.ParquetFile(_seekable(stream)).iter_batches(BLOCK_ROWS):
+            yield _checked(pa.Table.from_batches([batch]), path)
+    elif head[:6] == b"ARROW1" or head[:4] == b"FEA1":
+        table = pa.feather.read_table(_seekable(stream))
+        for start in range(0, table.num_rows, BLOCK_ROWS):
+            yield _checked(table.slice(start, BLOCK_ROWS), path)
+    elif _SVMLIGHT.match(head.partition(b"\n")[0]):
+        yield _read_svmlight(stream, path)
+    else:
+        yield from _read_text(stream, head, path)
+
+
+def _seekable(stream: Any) -> Any:
+    return stream if stream.seekable() else io.BytesIO(stream.read())
+
+
+def _read_svmlight(stream: Any, path: str) -> pa.Table:
+    try:
+        X, y = load_svmlight_file(stream)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read as svmlight: {_one_line(error)}") from None
+    columns = {f"x{i + 1}": column for i, column in enumerate(X.toarray().T)}
+    return pa.table({"target": y, **columns})
+
+
+def _read_text(stream: Any, head: bytes, path: str) -> Iterator[pa.Table]:
+    """Blocks of lines; every cell is text or missing, so that no block can disagree with another on types."""
+    names, delimiter = _header(head, path)
+    reader = pa.csv.open_csv(
+        stream,
+        read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
+        parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=pa.csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            null_values=_MISSING,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        ),
+    )
+    for batch in reader:
+        if batch.num_rows:
+            yield _checked(pa.Table.from_batches([batch]), path)
+
+
+def _header(head: bytes, path: str) -> tuple[list[str], str]:
+    line = head.partition(b"\n")[0].rstrip(b"\r")
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not UTF-8 text: save it with that encoding.") from None
+    delimiter = max("\t;|,", key=lambda mark: text.count(mark))
+    if "\x00" in text:
+        raise ValueError(f"{path} is neither text nor a known format.")
+    table = pa.csv.read_csv(
+        io.BytesIO(text.encode() + b"\n"),
+        parse_options=pa.csv.ParseOptions(delimiter=delimiter),
+        convert_options=pa.csv.ConvertOptions(),
+    )
+    return table.column_names, delimiter
+
+
+def _checked(table: pa.Table, path: str) -> pa.Table:
+    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"{path} has more than one column called {repeated[0]!r}: rename them.")
+    return table
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+class TableWriter:
+    """Blocks of rows into a file, as its suffix says (CSV else); the file is there when all is written, or not at all.
+
+    Parameters
+    ----------
+    path : str
+        The file; "-" is standard output, as CSV.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        target = Path(path)
+        self._beside = None if path == "-" else target.with_name(f".{target.name}.{os.getpid()}")
+        self._writer: Any = None
+        self._sink: Any = None
+
+    def __enter__(self) -> "TableWriter":
+        return self
+
+    def write(self, table: pa.Table) -> None:
+        """Add rows."""
+        if self._writer is None:
+            self._start(table.schema)
+        self._writer.write_table(table)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        if self._sink is not None and self._beside is not None:
+            self._sink.close()
+        if self._beside is not None and self._beside.exists():
+            if kind is None:
+                os.replace(self._beside, self._path)
+            else:
+                self._beside.unlink()
+
+    def _start(self, schema: pa.Schema) -> None:
+        self._sink = sys.stdout.buffer if self._beside is None else self._beside.open("wb")
+        suffix = Path(self._path).suffix.lower()
+        if suffix == ".parquet":
+            self._writer = pa.parquet.ParquetWriter(self._sink, schema)
+        elif suffix in (".arrow", ".feather"):
+            self._writer = pa.ipc.new_file(self._sink, schema)
+        else:
+            delimiter = "\t" if suffix == ".tsv" else ","
+            options = pa.csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+            self._writer = pa.csv.CSVWriter(self._sink, schema, write_options=options)
+
+
+def numbers(column: pa.ChunkedArray) -> np.ndarray | None:
+    """A column as numbers with NaN for missing cells; None if some cell is none."""
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pa.compute.utf8_trim_whitespace(column)
+    try:
+        cast = column.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    return cast.to_numpy().astype(np.float64)
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """A hint at what may have been meant."""
+    import difflib
+
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else f" There are: {', '.join(names[:10])}."
