@@ -77,14 +77,15 @@ def fit(
     - `optiscore fit train.parquet -t label -o model.skops --cv --threshold tuned`
     """
     from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, io
+    from ..scores import get_score
     from .show import show_training
     from .training import train as train_on
 
-    classifier: Any = (
-        OptimisticScoreClassifierCV(score, threshold=_number_or_name(threshold))
-        if cv
-        else OptimisticScoreClassifier(score, radius=_number_or_name(radius), threshold=_number_or_name(threshold))
-    )
+    kind = get_score(_number_or_name(score)).name  # type: ignore[arg-type] # get_score says what is wrong
+    rule = _number_or_name(threshold)
+    classifier: Any = OptimisticScoreClassifier(kind, radius=_number_or_name(radius), threshold=rule)
+    if cv:
+        classifier = OptimisticScoreClassifierCV(kind, threshold=rule)
     trained = train_on(train, target, classifier, seed)
     io.save(trained, out)
     if not quiet:
@@ -138,6 +139,27 @@ def evaluate(
     trained = load(model)
     rows = read_test(trained, test)
     show_evaluation(evaluate_on(judge(trained, rows), rows.codes, abstain_below, seed), len(rows.codes), as_json)
+
+
+@app.command()
+def report(
+    model: Annotated[str, typer.Argument(help="Model file.")],
+    test: Annotated[str, typer.Argument(help="Table with labels.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("report.html"),
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+) -> None:
+    """Show on one page, which needs nothing else, where a model may be trusted.
+
+    - `optiscore report model.skops test.csv -o report.html`
+    """
+    from ..datasets.download import write_atomically
+    from .evaluation import read_test
+    from .page import render
+    from .training import load
+
+    trained = load(model)
+    write_atomically(out, render(trained, read_test(trained, test), Path(test).name, seed).encode())
+    print(out)
 
 
 @app.command()

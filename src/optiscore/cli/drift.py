@@ -6,14 +6,17 @@ import numpy as np
 
 from ..covariance import standardised_ledoit_wolf
 from ..divergence import moment_divergence
-from ..radii import clt_radius
+from ..radii import clt_radius, limit_radius
+
+_MAX_SIMULATED = 5_000
 
 
 class Drift(NamedTuple):
     """Divergence of a group of rows from the training moments, and what it is compared with.
 
-    The radius covers the error of the training moments. Moments of few rows are off by chance, too: their own radius
-    is the allowance for that.
+    The radius covers the error of the training moments. The moments of few rows are off by chance, too: the allowance
+    is what 95 of 100 such groups stay below that come from the training moments, enlarged for tails that are heavier
+    than Gaussian ones.
     """
 
     group: str
@@ -51,7 +54,20 @@ def _drift(group: str, X: np.ndarray, mean: np.ndarray, covariance: np.ndarray, 
     n, d = X.shape
     if n < d + 2:
         return Drift(group, n, None, radius, None)
+    found = _divergence(X, mean, covariance)
+    tails = limit_radius(X, mean=X.mean(axis=0), covariance=covariance) / clt_radius(n, d)
+    return Drift(group, n, found, radius, _by_chance(n, mean, covariance) * max(1.0, tails))
+
+
+def _divergence(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
     here = X.mean(axis=0)
-    unit = np.sqrt(np.diagonal(covariance))
-    S = standardised_ledoit_wolf(X, here, unit)
-    return Drift(group, n, float(moment_divergence(mean, covariance, here, S)), radius, clt_radius(n, d))
+    S = standardised_ledoit_wolf(X, here, np.sqrt(np.diagonal(covariance)))
+    return float(moment_divergence(mean, covariance, here, S))
+
+
+def _by_chance(n: int, mean: np.ndarray, covariance: np.ndarray) -> float:
+    """95 % quantile of the divergence of n Gaussian samples; of many, that of fewer, since it falls as 1/n."""
+    rng, m = np.random.default_rng(0), min(n, _MAX_SIMULATED)
+    lower = np.linalg.cholesky(covariance)
+    drawn = [_divergence(mean + rng.normal(size=(m, len(mean))) @ lower.T, mean, covariance) for _ in range(60)]
+    return float(np.quantile(drawn, 0.95)) * m / n

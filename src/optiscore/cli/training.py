@@ -67,7 +67,7 @@ def _count(labels: np.ndarray, target: str) -> dict[Any, int]:
 
 
 def _baselines(X: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
-    """QDA, LDA and logistic regression as scikit-learn has them; QDA with a little ridge for classes that are singular."""
+    """QDA, LDA and logistic regression as scikit-learn has them; QDA with a little ridge, for singular classes."""
     makers = {
         "QDA": QuadraticDiscriminantAnalysis(reg_param=1e-4),
         "LDA": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
