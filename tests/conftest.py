@@ -1,4 +1,4 @@
-"""Seeded hypothesis runs, and the folder of reference values where there is one."""
+"""Seeded hypothesis runs, and the folders of reference values and data sets where there are any."""
 
 import os
 from pathlib import Path
@@ -21,4 +21,13 @@ def reference() -> Path:
     folder = os.environ.get("OPTISCORE_REFERENCE")
     if not folder:
         pytest.skip("OPTISCORE_REFERENCE does not name the folder with scores.csv")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def published() -> Path:
+    """The folder with the paper's data sets."""
+    folder = os.environ.get("OPTISCORE_DATA")
+    if not folder:
+        pytest.skip("OPTISCORE_DATA does not name the folder with the paper's data sets")
     return Path(folder)

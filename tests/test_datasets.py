@@ -1,11 +1,12 @@
 """Data sets: where they are found, that they are the published ones, and a server and a disk that misbehave."""
 
+import contextlib
 import errno
 import hashlib
 import os
 import threading
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,14 +15,6 @@ from optiscore.datasets import benchmarks, catalogue, download, fetch_benchmark,
 
 SHIPPED = [name for name, benchmark in catalogue.BENCHMARKS.items() if benchmark.shipped]
 CONTENT = b"1 1:0.5 2:-1\n-1 2:3\n"
-
-
-@pytest.fixture
-def published():
-    folder = os.environ.get("OPTISCORE_DATA")
-    if not folder:
-        pytest.skip("OPTISCORE_DATA does not name the folder with the paper's data sets")
-    return Path(folder)
 
 
 @pytest.fixture
@@ -84,6 +77,17 @@ class Handler(BaseHTTPRequestHandler):
         if status == "hang":
             threading.Event().wait(1.5)
             return
+        if status == "drip":
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for _ in range(40):
+                    self.wfile.write(b"1")
+                    threading.Event().wait(0.1)
+            return
+        if status == "rubbish":
+            self.wfile.write(body)
+            return
         self.send_response(status)
         self.send_header("Content-Length", str(length))
         self.end_headers()
@@ -104,8 +108,7 @@ def server(monkeypatch, no_folder):
     }
     monkeypatch.setitem(catalogue.BENCHMARKS, "fourclass", catalogue.Benchmark(**changed))
     monkeypatch.setattr(catalogue, "ADDRESS", f"http://127.0.0.1:{server.server_port}/")
-    quick = lambda *arguments: download.download(*arguments, pause=0.01, timeout=0.5)  # noqa: E731 - a stand-in
-    monkeypatch.setattr(benchmarks, "fetch_remote", quick)
+    monkeypatch.setattr(benchmarks, "fetch_remote", partial(download.download, pause=0.01, timeout=0.5))
     yield server
     server.shutdown()
     server.server_close()
@@ -143,14 +146,32 @@ def test_download_is_tried_again(server, tmp_path, stumble):
         ((404, 0, b""), "HTTP status 404"),
         ((503, 0, b""), "HTTP status 503"),
         (("hang", 0, b""), "timed out"),
+        (("rubbish", 0, b"what?\r\n\r\n"), "could not be downloaded"),
+        (("rubbish", 0, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nabc"), "could not be downloaded"),
+        ((200, "abc", CONTENT[:5]), "5 bytes of something else"),
+        ((200, 11_000_000, b"1" * 11_000_000), "far too long"),
     ],
-    ids=str,
+    ids=lambda value: str(value)[:40],
 )
 def test_bad_downloads_are_refused(server, tmp_path, answer, message):
     server.script = [answer]
     with pytest.raises(OSError, match=f"{message}.*OPTISCORE_DATA"):
         fetch_benchmark("fourclass", data_home=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_never_ends(server, tmp_path):
+    """Each byte comes in time, but not all of them."""
+    server.script = [("drip", 0, b"")]
+    with pytest.raises(OSError, match="came too slowly"):
+        fetch_benchmark("fourclass", data_home=tmp_path)
+
+
+def test_home_folders_are_expanded(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    server.script = [OK]
+    fetch_benchmark("fourclass", data_home="~/cache")
+    assert (tmp_path / "cache" / "fourclass.txt").exists()
 
 
 def test_no_server_at_all(server, tmp_path):

@@ -50,7 +50,7 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     done = run("reproduce", "figure2", "shift", "--quick", "--jobs", "2", out=folder)
     assert done.returncode == 0, done.stderr
-    return folder
+    return folder / "quick"
 
 
 def test_outputs(whole):
@@ -68,7 +68,7 @@ def test_interrupted_run_goes_on_where_it_was(whole, tmp_path, blow):
     process = subprocess.Popen(
         [*COMMAND, *arguments, "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    cells = tmp_path / "cells" / "quick" / "shift.jsonl"
+    cells = tmp_path / "quick" / "cells" / "shift.jsonl"
     deadline = time.monotonic() + 120
     while not (cells.exists() and cells.read_bytes().count(b"\n") > 3):
         assert time.monotonic() < deadline
@@ -76,7 +76,7 @@ def test_interrupted_run_goes_on_where_it_was(whole, tmp_path, blow):
         time.sleep(0.02)
     process.send_signal(blow)
     message = process.communicate()[1]
-    assert not (tmp_path / "report.html").exists()
+    assert not (tmp_path / "quick" / "report.html").exists()
     if blow == signal.SIGINT:
         assert process.returncode == 130
         assert "run the same command again to go on" in message
@@ -85,17 +85,27 @@ def test_interrupted_run_goes_on_where_it_was(whole, tmp_path, blow):
     before = cells.read_bytes().rpartition(b"\n")[0]
     assert run(*arguments, out=tmp_path).returncode == 0
     assert cells.read_bytes().startswith(before)
-    assert tables(tmp_path) == tables(whole)
+    assert tables(tmp_path / "quick") == tables(whole)
 
 
 def test_second_run_has_nothing_to_do(whole):
     page = whole / "report.html"
     before = page.stat().st_mtime_ns
-    start = time.monotonic()
-    done = run("reproduce", "figure2", "shift", "--quick", out=whole)
+    done = run("reproduce", "figure2", "shift", "--quick", out=whole.parent)
     assert done.returncode == 0
     assert page.stat().st_mtime_ns == before
-    assert time.monotonic() - start < 60
+
+
+def test_what_was_removed_is_written_again(whole):
+    kept = tables(whole)
+    (whole / "shift.csv").unlink()
+    (whole / "figure2.png").unlink()
+    assert run("reproduce", "figure2", "--quick", out=whole.parent).returncode == 0
+    assert tables(whole) == kept
+    assert (whole / "figure2.png").exists()
+    assert (whole / "report.html").read_text(encoding="utf-8").count("<section") == 2
+    (whole / ".stamp").write_bytes(b"\xff\x00")
+    assert run("reproduce", "shift", "--quick", out=whole.parent).returncode == 0
 
 
 def test_missing_data_are_told(tmp_path):
@@ -104,13 +114,29 @@ def test_missing_data_are_told(tmp_path):
     done = run("reproduce", "selective", "--quick", out=tmp_path, **nowhere)
     assert done.returncode == 0, done.stderr
     plain = " ".join(done.stdout.split())
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "quick" / "report.html").read_text(encoding="utf-8")
     for name in list_benchmarks():
-        is_there = name in (tmp_path / "selective.csv").read_text(encoding="ascii")
+        is_there = name in (tmp_path / "quick" / "selective.csv").read_text(encoding="ascii")
         assert is_there != (f"missing {name}" in plain)
     assert plain.count("missing ") == 6
     assert "Incomplete." in page
     assert "OPTISCORE_DATA" in page
+
+
+def test_results_stay_when_the_data_have_gone(published, tmp_path):
+    assert run("reproduce", "selective", "--quick", out=tmp_path, OPTISCORE_DATA=str(published)).returncode == 0
+    before = tables(tmp_path / "quick")
+    done = run("reproduce", "selective", "--quick", out=tmp_path, https_proxy="http://127.0.0.1:9")
+    assert "missing" not in done.stdout
+    assert tables(tmp_path / "quick") == before
+    assert before["selective.csv"].count(b"\n") == 23
+
+
+def test_paths_with_brackets(tmp_path):
+    odd = tmp_path / "a[/b]"
+    done = run("reproduce", "figure2", "--quick", out=odd)
+    assert done.returncode == 0, done.stderr
+    assert "[/b]" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -142,6 +168,13 @@ def test_store_starts_anew_for_other_code(tmp_path):
         assert store.results([{"a": 2}, {"a": 1}]) == [Result({"a": 1}, {"x": 0.1}, 1.0)]
     with CellStore(path, "new") as store:
         assert {"a": 1} not in store
+    with path.open("ab") as file:
+        file.write(b'{}\nnull\n5\n{"cell": {"a": 3}}\n')
+    with CellStore(path, "new") as store:
+        store.add({"a": 4}, {}, 1.0)
+    with CellStore(path, "new") as store:
+        assert {"a": 4} in store
+        assert {"a": 3} not in store
     for rubbish in (b"", b"\x00\xff", b"{}\n"):
         path.write_bytes(rubbish)
         with CellStore(path, "new") as store:
@@ -184,7 +217,7 @@ def test_drift_has_the_divergence_that_it_claims():
 def test_kolmogorov_distance():
     law = limit_law(3)
     exact = law.quantile((np.arange(200) + 0.5) / 200)
-    assert kolmogorov_distance(exact, law) == pytest.approx(1 / 400)
+    assert kolmogorov_distance(exact, law) == pytest.approx(1 / 400, abs=1e-4)
     assert kolmogorov_distance(exact + 1e6, law) == pytest.approx(1)
 
 

@@ -1,7 +1,5 @@
 """The paper's printed numbers, by the experiments that `optiscore reproduce` runs, and where minimax stands."""
 
-import os
-
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
@@ -21,12 +19,6 @@ def run(name, cells):
     compute = EXPERIMENTS[name].compute
     values = Parallel(n_jobs=-1)(delayed(compute)(cell) for cell in cells)
     return [Result(cell, result, 0.0) for cell, result in zip(cells, values, strict=True)]
-
-
-@pytest.fixture(scope="module")
-def published():
-    if not os.environ.get("OPTISCORE_DATA"):
-        pytest.skip("OPTISCORE_DATA does not name the folder with the paper's data sets")
 
 
 def test_printed_table(published):

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .datasets.download import write_atomically
+from .atomic import write_atomically
 
 # The layout of the file, not the version of the package: changed only when older files can no longer be read.
 _FORMAT = 1
 
-#: Types of ours that may be in a file, beside those of scikit-learn and NumPy that skops knows.
+#: Types that may be in a file, beside those of scikit-learn and NumPy that skops knows: none of them runs anything.
 _TRUSTED = (
     "numpy.dtype",
     "optiscore.cli.preparation.expand_dates",
@@ -20,6 +20,8 @@ _TRUSTED = (
     "optiscore.classifier.OptimisticScoreClassifier",
     "optiscore.classifier_cv.OptimisticScoreClassifierCV",
     "optiscore.covariance.RidgeCovariance",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.StratifiedKFold",
 )
 
 

@@ -83,9 +83,10 @@ def _check(correct: ArrayLike, confidence: ArrayLike) -> tuple[FloatArray, Float
     right, values = np.asarray(correct), np.asarray(confidence, dtype=np.float64)
     check_consistent_length(right, values)
     if right.ndim != 1 or values.ndim != 1 or not len(right):
-        raise ValueError(f"correct and confidence must be one-dimensional and not empty, got shape {right.shape}.")
+        shapes = f"{right.shape} and {values.shape}"
+        raise ValueError(f"correct and confidence must be one-dimensional and not empty, got shapes {shapes}.")
     if right.dtype != bool and not np.isin(right, (0, 1)).all():
         raise ValueError("correct must hold True and False: compare predictions with labels first.")
     if np.isnan(values).any():
         raise ValueError("confidence must not hold NaN.")
-    return 1.0 - right, values
+    return 1.0 - right.astype(bool), values

@@ -14,7 +14,7 @@ def progress_bar(description: str, total: int, *, visible: bool) -> Iterator[Cal
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     except ImportError:
         raise ImportError(
-            "verbose > 0 shows a progress bar, which needs rich: pip install 'optiscore[rich]', or set verbose=0."
+            "a progress bar needs rich: pip install 'optiscore[rich]', or ask for none (verbose=0)."
         ) from None
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns) as progress:

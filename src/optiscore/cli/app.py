@@ -77,11 +77,10 @@ def fit(
     - `optiscore fit train.parquet -t label -o model.skops --cv --threshold tuned`
     """
     from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, io
-    from ..scores import get_score
     from .show import show_training
     from .training import train as train_on
 
-    kind = get_score(_number_or_name(score)).name  # type: ignore[arg-type] # get_score says what is wrong
+    kind: Any = score
     rule = _number_or_name(threshold)
     classifier: Any = OptimisticScoreClassifier(kind, radius=_number_or_name(radius), threshold=rule)
     if cv:
@@ -152,7 +151,7 @@ def report(
 
     - `optiscore report model.skops test.csv -o report.html`
     """
-    from ..datasets.download import write_atomically
+    from ..atomic import write_atomically
     from .evaluation import read_test
     from .page import render
     from .training import load
@@ -201,11 +200,11 @@ def reproduce(
     experiments: Annotated[
         list[str] | None, typer.Argument(help=f"{', '.join(EXPERIMENTS)}; or all.", metavar="[EXPERIMENT]...")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer trials: a look within a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer trials: a look within about a minute.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 is one per processor.")] = -1,
     out: Annotated[Path, typer.Option("--out", help="Folder for tables, figures and the report.")] = Path("results"),
     data: Annotated[
-        Path | None, typer.Option("--data", help="Folder with the data sets as published (else: see fetch_benchmark).")
+        Path | None, typer.Option("--data", help="Folder with the data sets as published, like OPTISCORE_DATA.")
     ] = None,
 ) -> None:
     """Compute the paper's table and figures, and those that it could not draw.
@@ -216,7 +215,7 @@ def reproduce(
 
     - `optiscore reproduce table1 figure2 --quick --out /tmp/look`
     """
-    from ..experiments.runner import Settings, reproduce
+    from ..experiments import runner
 
     if jobs == 0 or jobs < -1:
         raise typer.BadParameter("jobs must be a positive number or -1.")
@@ -227,7 +226,7 @@ def reproduce(
     console = Console()
     names = _check_names(experiments or ["all"])
     try:
-        page = reproduce(Settings(names, out, quick, jobs), console)
+        page = runner.reproduce(runner.Settings(names, out, quick, jobs), console)
     except KeyboardInterrupt:
         _fail("interrupted; what is done is kept, run the same command again to go on.", _INTERRUPTED)
-    console.print(f"The report is [bold]{page}[/].", highlight=False, soft_wrap=True)
+    console.print(f"The report is {page}.", markup=False, highlight=False, soft_wrap=True)

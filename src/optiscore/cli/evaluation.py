@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import log_loss, roc_auc_score
 
 from ..metrics import area_under_risk_coverage
-from .preparation import labels_of
+from .preparation import labels_of, transform
 from .tables import nearest, read_table
 from .training import Trained, frame_of
 
@@ -37,13 +37,12 @@ def read_test(trained: Trained, path: str) -> TestRows:
     if target not in table.column_names:
         raise ValueError(f"{path} has no column {target!r}.{nearest(target, table.column_names)}")
     classes = trained["pipeline"].classes_
-    labels = labels_of(table[target]).astype(classes.dtype if classes.dtype.kind == "U" else str).astype(str)
-    known = classes.astype(str)
-    unknown = sorted(set(labels) - set(known))
+    labels, known = labels_of(table[target]).astype(str), classes.astype(str).tolist()
+    unknown = sorted(set(labels.tolist()) - set(known))
     if unknown:
-        raise ValueError(f"{path} has the label {unknown[0]!r}, which the model does not know: {known.tolist()}.")
-    codes = np.array([known.tolist().index(label) for label in labels])
-    return TestRows(trained["pipeline"][:-1].transform(frame_of(trained, table, path)), codes, classes)
+        raise ValueError(f"{path} has the label {unknown[0]!r}, which the model does not know: {known}.")
+    codes = np.array([known.index(label) for label in labels])
+    return TestRows(transform(trained["pipeline"], frame_of(trained, table, path)), codes, classes)
 
 
 def judge(trained: Trained, test: TestRows) -> dict[str, Judged]:

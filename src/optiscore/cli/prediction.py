@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from .preparation import transform
 from .tables import TableWriter, read_blocks
 from .training import Trained, frame_of
 
@@ -26,7 +27,7 @@ def predict_file(trained: Trained, source: str, out: str, abstain_below: float, 
 def predict_table(trained: Trained, table: pa.Table, source: str, abstain_below: float) -> pa.Table:
     """Predictions for the rows of a table."""
     pipeline = trained["pipeline"]
-    X = pipeline[:-1].transform(frame_of(trained, table, source))
+    X = transform(pipeline, frame_of(trained, table, source))
     model = pipeline[-1]
     labels, radius = model.predict(X), model.certified_radius(X)
     lower, upper = model.predict_proba_bounds(X)

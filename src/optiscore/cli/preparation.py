@@ -1,6 +1,8 @@
 """Columns of a table made ready for a classifier: what kind each is, and what is done to it."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 
@@ -93,13 +96,33 @@ def _values(known: Column, column: pa.ChunkedArray, path: str) -> Any:
     elif known.kind == "date":
         values = _seconds(column)
     else:
-        text = column.cast(pa.string())
+        text = _with_plain_truths(column.cast(pa.string()))
         return text.to_pandas().astype(object).where(text.is_valid().to_pandas(), "(missing)").to_numpy()
     if values is None:
         raise ValueError(f"{path}: column {known.name!r} was a {known.kind} in training; {_culprit(known, column)}.")
     if not np.isfinite(values[~np.isnan(values)]).all() or (np.abs(values[~np.isnan(values)]) > 1e100).any():
         raise ValueError(f"{path}: column {known.name!r} holds numbers beyond 1e100; rescale or mark them as missing.")
     return values
+
+
+def _with_plain_truths(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """True and false spelled alike, whether they come from a text file or not."""
+    lowered = pc.utf8_lower(text)
+    return pc.if_else(pc.is_in(lowered, pa.array(["true", "false"])), lowered, text)
+
+
+@contextmanager
+def new_values_allowed() -> Iterator[None]:
+    """Values that were not in training join the rare ones, as the account of the columns says: no warning."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        yield
+
+
+def transform(pipeline: Pipeline, frame: pd.DataFrame) -> np.ndarray:
+    """Rows as the classifier at the end of a pipeline sees them."""
+    with new_values_allowed():
+        return pipeline[:-1].transform(frame)
 
 
 def _culprit(known: Column, column: pa.ChunkedArray) -> str:
@@ -128,7 +151,7 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
             drop="if_binary",
             sparse_output=False,
         ),
-        "text": TargetEncoder(random_state=seed),
+        "text": TargetEncoder(cv=KFold(5, shuffle=True, random_state=seed)),
     }
     used = [(kind, step, by_kind[kind]) for kind, step in steps.items() if kind in by_kind]
     if not used:

@@ -54,7 +54,7 @@ def byte_size(path: str) -> int | None:
 @contextmanager
 def _open(path: str) -> Iterator[BinaryIO]:
     if path == "-":
-        yield io.BufferedReader(sys.stdin.buffer)
+        yield sys.stdin.buffer
         return
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder, not a table.")

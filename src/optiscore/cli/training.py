@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .. import io
-from .preparation import Column, describe, labels_of, make_model, to_frame
+from .preparation import Column, describe, labels_of, make_model, new_values_allowed, to_frame, transform
 from .tables import nearest, read_table
 
 #: A trained model as it is saved: the pipeline, what it is compared with, and what is known of the training table.
@@ -38,11 +38,12 @@ def train(path: str, target: str, classifier: Any, seed: int) -> Trained:
     frame = to_frame(table, columns, path)
     model = make_model(columns, classifier, seed)
     folds = StratifiedKFold(min(5, *counts.values()), shuffle=True, random_state=seed)
-    scores = cross_val_score(model, frame, labels, cv=folds, error_score="raise")
+    with new_values_allowed():
+        scores = cross_val_score(model, frame, labels, cv=folds, error_score="raise")
     model.fit(frame, labels)
     return {
         "pipeline": model,
-        "baselines": _baselines(model[:-1].transform(frame), labels),
+        "baselines": _baselines(transform(model, frame), labels),
         "columns": [list(column) for column in columns],
         "target": target,
         "source": Path(path).name,
@@ -58,7 +59,7 @@ def _count(labels: np.ndarray, target: str) -> dict[Any, int]:
     found, sizes = np.unique(labels, return_counts=True)
     if len(found) < 2:
         raise ValueError(f"column {target!r} must hold at least two classes, got {found.tolist()}.")
-    if len(found) > 100 or 2 * len(found) > len(labels):
+    if len(found) > max(10, min(100, len(labels) // 2)):
         raise ValueError(f"column {target!r} has {len(found)} distinct values in {len(labels)} rows: no classes.")
     if sizes.min() < 2:
         lone = found[sizes.argmin()]
@@ -69,7 +70,7 @@ def _count(labels: np.ndarray, target: str) -> dict[Any, int]:
 def _baselines(X: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
     """QDA, LDA and logistic regression as scikit-learn has them; QDA with a little ridge, for singular classes."""
     makers = {
-        "QDA": QuadraticDiscriminantAnalysis(reg_param=1e-4),
+        "QDA": QuadraticDiscriminantAnalysis(reg_param=1e-3),
         "LDA": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
     }

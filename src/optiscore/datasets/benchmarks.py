@@ -79,7 +79,7 @@ def fetch_benchmark(
     >>> heart.data.shape
     (270, 13)
     """
-    if name not in BENCHMARKS:
+    if not isinstance(name, str) or name not in BENCHMARKS:
         raise ValueError(f"name must be one of {list_benchmarks()}, got {name!r}.")
     benchmark = BENCHMARKS[name]
     X, y = _load(benchmark, data_home, download)
@@ -95,30 +95,27 @@ def _load(
 ) -> tuple[FloatArray, np.ndarray]:
     filename = f"{benchmark.name}.txt"
     folder = os.environ.get("OPTISCORE_DATA")
-    if folder and (path := Path(folder) / filename).exists():
+    if folder and (path := Path(folder) / filename).is_file():
         try:
             return _parse(read_checked(path, benchmark.sha256), benchmark)
         except ValueError as error:
             raise OSError(f"{error} OPTISCORE_DATA names its folder: remove the file or replace it.") from None
     if benchmark.shipped:
         return _read_shipped(benchmark)
-    home = Path(get_data_home()) / "optiscore" if data_home is None else Path(data_home)
-    if (content := read_cached(home / filename, benchmark.sha256)) is None:
-        content = _bring(benchmark, home / filename, download)
-    return _parse(content, benchmark)
-
-
-def _bring(benchmark: Benchmark, target: Path, download: bool) -> bytes:
-    advice = (
-        f"To have the data set {benchmark.name}, save {benchmark.address} as {target.name} in a folder and let the "
-        f"environment variable OPTISCORE_DATA name that folder."
-    )
-    if not download:
-        raise OSError(f"{target.name} is not in the cache, and download=False. {advice}")
     try:
-        return fetch_remote(benchmark.address, benchmark.sha256, target)
+        home = Path(get_data_home()) / "optiscore" if data_home is None else Path(data_home).expanduser()
+        content = read_cached(home / filename, benchmark.sha256)
+        if content is None and not download:
+            raise OSError(f"{filename} is not in the cache, and download=False.")
+        if content is None:
+            content = fetch_remote(benchmark.address, benchmark.sha256, home / filename)
     except OSError as error:
-        raise OSError(f"{error} {advice}") from error
+        found = f" (OPTISCORE_DATA is {folder}, which has no {filename})" if folder else ""
+        raise OSError(
+            f"{error}{found} To have the data set {benchmark.name}, save {benchmark.address} as {filename} in a folder "
+            f"and let the environment variable OPTISCORE_DATA name that folder."
+        ) from error
+    return _parse(content, benchmark)
 
 
 def _parse(content: bytes, benchmark: Benchmark) -> tuple[FloatArray, np.ndarray]:

@@ -1,11 +1,13 @@
 """Download of a pinned file: time-out, retries, checksum, and a cache that never holds anything but the right bytes."""
 
 import hashlib
-import os
 import time
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
+
+from ..atomic import write_atomically
 
 _TIMEOUT = 20.0
 _ATTEMPTS = 3
@@ -13,6 +15,7 @@ _PAUSE = 1.0
 
 # The largest of the files has 120 kB; whatever is longer than this is none of them.
 _MAX_BYTES = 10_000_000
+_PIECE = 65_536
 
 
 def read_checked(path: Path, sha256: str) -> bytes:
@@ -25,7 +28,7 @@ def read_checked(path: Path, sha256: str) -> bytes:
 
 def read_cached(path: Path, sha256: str) -> bytes | None:
     """The content of a file in the cache; None if there is none. A damaged file is removed."""
-    if not path.exists():
+    if not path.is_file():
         return None
     try:
         return read_checked(path, sha256)
@@ -40,20 +43,11 @@ def download(address: str, sha256: str, target: Path, *, pause: float = _PAUSE, 
     if hashlib.sha256(content).hexdigest() != sha256:
         kind = "a web page" if content.lstrip()[:1] == b"<" else f"{len(content)} bytes of something else"
         raise OSError(f"{address} sent {kind} instead of the data set (the checksum differs).")
-    write_atomically(target, content)
-    return content
-
-
-def write_atomically(target: Path, content: bytes) -> None:
-    """Write a file beside its place and rename it: it is there as a whole, or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        beside.write_bytes(content)
-        os.replace(beside, target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+        write_atomically(target, content)
+    except OSError as error:
+        raise OSError(f"{target} cannot be written: {error}.") from error
+    return content
 
 
 def _fetch(address: str, pause: float, timeout: float) -> bytes:
@@ -62,17 +56,35 @@ def _fetch(address: str, pause: float, timeout: float) -> bytes:
         if attempt:
             time.sleep(pause * 2 ** (attempt - 1))
         try:
-            with urlopen(address, timeout=timeout) as response:
-                content = response.read(_MAX_BYTES + 1)
-                expected = response.headers.get("Content-Length")
+            return _read(address, timeout)
         except HTTPError as error:
             problem = f"HTTP status {error.code}"
             if error.code < 500 and error.code != 429:
                 break
-        except OSError as error:
-            problem = str(getattr(error, "reason", error)) or type(error).__name__
-        else:
-            if expected is None or len(content) == int(expected):
-                return content
-            problem = f"the connection ended after {len(content)} of {expected} bytes"
+        except _TooLongError as error:
+            problem = str(error)
+            break
+        except (OSError, HTTPException) as error:
+            problem = " ".join(str(getattr(error, "reason", error)).split())[:200] or type(error).__name__
     raise OSError(f"{address} could not be downloaded: {problem}.")
+
+
+class _TooLongError(Exception):
+    """What is sent cannot be a data set; trying again would not help."""
+
+
+def _read(address: str, timeout: float) -> bytes:
+    """One attempt; the time-out holds for each piece, and three times that for the whole."""
+    deadline = time.monotonic() + 3 * timeout
+    content = b""
+    with urlopen(address, timeout=timeout) as response:
+        while piece := response.read1(_PIECE):
+            content += piece
+            if len(content) > _MAX_BYTES:
+                raise _TooLongError("it is far too long for a data set")
+            if time.monotonic() > deadline:
+                raise TimeoutError("it came too slowly")
+        expected = response.headers.get("Content-Length", "")
+    if expected.isdigit() and len(content) != int(expected):
+        raise ConnectionError(f"the connection ended after {len(content)} of {expected} bytes")
+    return content

@@ -29,7 +29,6 @@ class Summary:
     tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    html: str = ""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def draw(samples: Mapping[int, FloatArray], distance: Mapping[int, float], law: 
         outside = 1 - len(shown) / len(values)
         beyond = f", {outside:.0%} right of the panel" if outside > 0.005 else ""
         ax.set_title(f"n = {n}: Kolmogorov distance {distance[n]:.3f}{beyond}", fontsize=10)
-    figure.axes[0].legend()
+    figure.axes[-1].legend(loc="upper right")
     figure.supxlabel("n times the divergence")
     figure.supylabel("density")
     return figure

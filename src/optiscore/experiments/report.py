@@ -11,6 +11,8 @@ from .experiment import Experiment, Row, Summary
 from .methods import PAPER_METHODS
 from .table1 import EXCHANGED, printed_values
 
+_PRINTED = printed_values()
+
 
 class Section(NamedTuple):
     """An experiment with what came out of it."""
@@ -52,8 +54,8 @@ def _picture(content: bytes) -> str:
 
 
 def _compared(row: Row, method: str) -> dict[str, Any]:
-    """One cell of Table 1: our value, the printed one, and how far they are apart."""
-    printed = printed_values().get((row["dataset"], method))
+    """One cell of Table 1: our value, the printed one, and how far they are apart; pale enough to read on it."""
+    printed = _PRINTED.get((row["dataset"], method))
     if printed is None:
         return {"ours": row[method]}
     difference = row[method] - printed
@@ -62,7 +64,7 @@ def _compared(row: Row, method: str) -> dict[str, Any]:
         "ours": row[method],
         "printed": printed,
         "difference": difference,
-        "strength": f"{100 * strength:.0f}%",
+        "strength": f"{50 * strength:.0f}%",
         "side": "more" if difference > 0 else "less",
         "exchanged": (row["dataset"], method) in EXCHANGED,
     }

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
+from matplotlib import rc_context
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
+from ..atomic import write_atomically
 from ..datasets import fetch_benchmark
-from ..datasets.download import write_atomically
 from . import EXPERIMENTS
 from .experiment import Cell, Experiment, Result, Row, Summary, Values
 from .report import Section, render
@@ -38,35 +39,73 @@ class Settings:
 
 
 def reproduce(settings: Settings, console: Console) -> Path:
-    """Run experiments and write their tables, figures and the report; the path of the report."""
-    missing = _missing_data(settings)
+    """Run experiments and write their tables, figures and the report; the path of the report.
+
+    The report has all experiments that are done, whether in this run or before. A quick look has a folder of its own.
+    """
+    out = settings.out / "quick" if settings.quick else settings.out
+    todo = {name: _unfinished(name, settings.quick, out) for name in EXPERIMENTS}
+    missing = _missing_data([cell for name in settings.names for cell in todo[name]], console)
     for name, reason in missing.items():
-        console.print(f"[yellow]missing[/] {name}: {reason}", highlight=False)
-    outcomes = [_run(EXPERIMENTS[name], settings, missing, console) for name in settings.names]
-    page = settings.out / "report.html"
-    stamp = settings.out / ".stamp"
+        console.print(f"missing {name}: {reason}", markup=False, highlight=False, soft_wrap=True)
+    for name in settings.names:
+        _run(EXPERIMENTS[name], settings, out, missing, console)
+    shown = [name for name in EXPERIMENTS if name in settings.names or not todo[name]]
+    outcomes = [_Outcome(EXPERIMENTS[name], _results(name, settings.quick, out)) for name in shown]
+    page, stamp = out / "report.html", _Stamp(out)
     state = _digest(outcomes, missing)
-    if not (page.exists() and stamp.exists() and stamp.read_text(encoding="ascii") == state):
-        _write(outcomes, settings, missing, page, console)
-        write_atomically(stamp, state.encode())
+    if not stamp.vouches_for(state):
+        stamp.remove()
+        _write(outcomes, settings.quick, missing, page, console)
+        stamp.write(state)
     return page
 
 
-def _missing_data(settings: Settings) -> dict[str, str]:
+def _store(name: str, out: Path) -> CellStore:
+    return CellStore(out / "cells" / f"{name}.jsonl", fingerprint(EXPERIMENTS[name]))
+
+
+def _unfinished(name: str, quick: bool, out: Path) -> list[Cell]:
+    with _store(name, out) as store:
+        return [cell for cell in EXPERIMENTS[name].cells(quick) if cell not in store]
+
+
+def _results(name: str, quick: bool, out: Path) -> list[Result]:
+    with _store(name, out) as store:
+        return store.results(EXPERIMENTS[name].cells(quick))
+
+
+def _missing_data(cells: Sequence[Cell], console: Console) -> dict[str, str]:
     """Data sets that some cell needs and that cannot be had, and why."""
-    needed = {
-        cell["dataset"]
-        for name in settings.names
-        for cell in EXPERIMENTS[name].cells(settings.quick)
-        if "dataset" in cell
-    }
     missing = {}
-    for name in sorted(needed):
-        try:
-            fetch_benchmark(name)
-        except OSError as error:
-            missing[name] = str(error)
+    with console.status("looking for the data sets"):
+        for name in sorted({cell["dataset"] for cell in cells if "dataset" in cell}):
+            try:
+                fetch_benchmark(name)
+            except OSError as error:
+                missing[name] = str(error)
     return missing
+
+
+class _Stamp:
+    """What the files of a report were made of: written last, removed before they change."""
+
+    def __init__(self, out: Path) -> None:
+        self._out, self._path = out, out / ".stamp"
+
+    def vouches_for(self, state: str) -> bool:
+        """Whether all files are there that were made of this."""
+        return self._path.is_file() and self._path.read_bytes() == self._text(state)
+
+    def write(self, state: str) -> None:
+        write_atomically(self._path, self._text(state))
+
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+    def _text(self, state: str) -> bytes:
+        files = sorted(path for path in self._out.glob("*.*") if path.is_file() and path != self._path)
+        return "\n".join([state, *(f"{path.name} {path.stat().st_size}" for path in files)]).encode()
 
 
 @dataclass(frozen=True)
@@ -75,21 +114,19 @@ class _Outcome:
     results: list[Result]
 
 
-def _run(experiment: Experiment, settings: Settings, missing: dict[str, str], console: Console) -> _Outcome:
+def _run(experiment: Experiment, settings: Settings, out: Path, missing: dict[str, str], console: Console) -> None:
     """Compute the cells that are not there yet."""
-    cells = [cell for cell in experiment.cells(settings.quick) if cell.get("dataset") not in missing]
-    mode = "quick" if settings.quick else "full"
-    path = settings.out / "cells" / mode / f"{experiment.name}.jsonl"
-    with CellStore(path, fingerprint(experiment)) as store, _bar(experiment.name, len(cells), console) as advance:
-        todo = [cell for cell in cells if cell not in store]
-        advance(len(cells) - len(todo))
-        work = (delayed(_timed)(experiment.name, cell) for cell in todo)
+    cells = experiment.cells(settings.quick)
+    with _store(experiment.name, out) as store:
+        todo = [cell for cell in cells if cell not in store and cell.get("dataset") not in missing]
         # The executor is not even started where there is nothing to do.
         jobs = settings.jobs if len(todo) > 1 else 1
-        for cell, values, seconds in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
-            store.add(cell, values, seconds)
-            advance(1)
-        return _Outcome(experiment, store.results(cells))
+        with _bar(experiment.name, len(cells), console) as advance:
+            advance(len(cells) - len(todo))
+            work = (delayed(_timed)(experiment.name, cell) for cell in todo)
+            for cell, values, seconds in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
+                store.add(cell, values, seconds)
+                advance(1)
 
 
 def _timed(name: str, cell: Cell) -> tuple[Cell, Values, float]:
@@ -115,9 +152,7 @@ def _bar(name: str, total: int, console: Console) -> Iterator[Any]:
         yield lambda steps: progress.advance(task, steps)
 
 
-def _write(
-    outcomes: Sequence[_Outcome], settings: Settings, missing: dict[str, str], page: Path, console: Console
-) -> None:
+def _write(outcomes: Sequence[_Outcome], quick: bool, missing: dict[str, str], page: Path, console: Console) -> None:
     sections = []
     with console.status("tables, figures and the report"):
         for experiment, results in ((outcome.experiment, outcome.results) for outcome in outcomes):
@@ -126,14 +161,14 @@ def _write(
                 continue
             summary = experiment.summarise(results)
             for name, rows in summary.tables.items():
-                write_atomically(settings.out / f"{name}.csv", to_csv(rows))
-            pictures = {name: _save(figure, settings.out / name) for name, figure in summary.figures.items()}
+                write_atomically(page.with_name(f"{name}.csv"), to_csv(rows))
+            pictures = {name: _save(figure, page.with_name(name)) for name, figure in summary.figures.items()}
             sections.append(Section(experiment, summary, sum(result.seconds for result in results), pictures))
         facts = {
             "optiscore": __version__,
             "Python": platform.python_version(),
             **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
-            "settings": "quick: fewer trials than the paper" if settings.quick else "full",
+            "settings": "quick: fewer trials than the paper" if quick else "full",
             "written": time.strftime("%Y-%m-%d %H:%M"),
         }
         write_atomically(page, render(sections, missing, facts, _column_times(outcomes)).encode())
@@ -153,7 +188,8 @@ def _save(figure: Any, path: Path) -> bytes:
     for suffix in ("svg", "png"):
         buffer = io.BytesIO()
         metadata = {"Date": None} if suffix == "svg" else {}
-        figure.savefig(buffer, format=suffix, dpi=110, metadata=metadata)
+        with rc_context({"svg.hashsalt": "optiscore"}):
+            figure.savefig(buffer, format=suffix, dpi=110, metadata=metadata)
         write_atomically(path.with_suffix(f".{suffix}"), buffer.getvalue())
     return buffer.getvalue()
 

@@ -1,5 +1,6 @@
 """Finished cells on disk: one line each, added as soon as it is done, so that an interrupted run can go on."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -11,7 +12,7 @@ from typing import IO, Self
 
 import optiscore
 
-from ..datasets.download import write_atomically
+from ..atomic import write_atomically
 from .experiment import Cell, Experiment, Result, Values
 
 # What decides about numbers, beside this package: its files except those that only show results.
@@ -56,14 +57,16 @@ class CellStore:
             write_atomically(self._path, f"{self._header}\n".encode())
         elif whole < self._path.stat().st_size:
             os.truncate(self._path, whole)
-        self._file = self._path.open("ab", buffering=0)
+        self._file = self._path.open("ab")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            # On a full disk closing fails as well; the reason is under way already.
+            with contextlib.suppress(OSError):
+                self._file.close()
 
     def __contains__(self, cell: Cell) -> bool:
         return _key(cell) in self._results
@@ -72,7 +75,13 @@ class CellStore:
         """Keep a result."""
         assert self._file is not None
         record = {"cell": cell, "values": values, "seconds": round(seconds, 3)}
-        self._file.write(f"{json.dumps(record)}\n".encode())
+        try:
+            self._file.write(f"{json.dumps(record)}\n".encode())
+            self._file.flush()
+        except OSError as error:
+            raise OSError(
+                f"{self._path}: {error}. What is done is kept: make room and run the command again."
+            ) from error
         self._results[_key(cell)] = Result(cell, values, seconds)
 
     def results(self, cells: Sequence[Cell]) -> list[Result]:
@@ -86,17 +95,15 @@ class CellStore:
         lines = self._path.read_bytes().splitlines(keepends=True)
         if not lines or lines[0].decode(errors="replace").rstrip("\n") != self._header:
             return None
-        whole = len(lines[0])
         for line in lines[1:]:
             try:
-                record = json.loads(line)
+                record = json.loads(line) if line.endswith(b"\n") else None
             except ValueError:
-                return whole
-            if not line.endswith(b"\n"):
-                return whole
-            self._results[_key(record["cell"])] = Result(**record)
-            whole += len(line)
-        return whole
+                record = None
+            # Whatever is no record is not taken up, and its cell is computed again.
+            if isinstance(record, dict) and record.keys() == {"cell", "values", "seconds"}:
+                self._results[_key(record["cell"])] = Result(**record)
+        return sum(len(line) for line in lines if line.endswith(b"\n"))
 
 
 def _key(cell: Cell) -> str:

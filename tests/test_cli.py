@@ -1,0 +1,331 @@
+"""The command on tables: formats, columns of every kind, streams, errors in one line, and whatever a fuzzer finds."""
+
+import contextlib
+import gzip
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from optiscore.cli.app import run
+from optiscore.cli.drift import measure_drift
+from optiscore.cli.plane import discriminant_plane
+from optiscore.cli.tables import read_blocks, read_table
+from optiscore.cli.training import load
+
+
+def call(*arguments):
+    """The command in this process: exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    before = sys.argv
+    sys.argv = ["optiscore", *map(str, arguments)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                run()
+                code = 0
+            except SystemExit as leave:
+                code = leave.code or 0
+    finally:
+        sys.argv = before
+    return code, out.getvalue(), err.getvalue()
+
+
+def mixed_frame(n=200, seed=0):
+    """Columns of every kind, with missing cells."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    frame = pd.DataFrame(
+        {
+            "length": rng.normal(size=n) + y,
+            "count": rng.integers(0, 9, size=n) + 2 * y,
+            "colour": np.where(rng.random(n) < 0.3 + 0.4 * y, "red", "blue"),
+            "member": rng.random(n) < 0.5,
+            "since": pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, size=n), unit="D"),
+            "street": [f"street {i}" for i in rng.integers(0, 60, size=n)],
+            "same": 1,
+        }
+    )
+    frame.loc[::7, "length"] = np.nan
+    frame.loc[::11, "colour"] = None
+    return frame.assign(label=np.where(y == 1, "yes", "no"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables and a model."""
+    folder = tmp_path_factory.mktemp("cli")
+    mixed_frame(300).to_csv(folder / "train.csv", index=False)
+    mixed_frame(120, seed=1).to_csv(folder / "test.csv", index=False)
+    code, _, err = call("fit", folder / "train.csv", "--target", "label", "-o", folder / "model.skops", "--quiet")
+    assert code == 0, err
+    return folder
+
+
+def test_what_was_done_to_which_column(folder):
+    code, out, _ = call("inspect", folder / "model.skops", "--json")
+    assert code == 0
+    facts = json.loads(out)
+    kinds = {column["name"]: column["kind"] for column in facts["columns"]}
+    assert kinds == {
+        "length": "number",
+        "count": "number",
+        "colour": "category",
+        "member": "category",
+        "since": "date",
+        "street": "text",
+        "same": "constant",
+    }
+    assert [row["label"] for row in facts["classes"]] == ["no", "yes"]
+    assert 0.6 < facts["cross-validated accuracy"] <= 1
+    code, out, _ = call("inspect", folder / "model.skops")
+    assert "how often each class goes with the value" in out
+
+
+def test_one_row_out_per_row_in(folder):
+    out = folder / "predictions.csv"
+    assert call("predict", folder / "model.skops", folder / "test.csv", "-o", out, "--abstain-below", "0.5")[0] == 0
+    table = pd.read_csv(out)
+    assert len(table) == 120
+    assert set(table["predicted"]) <= {"yes", "no"}
+    assert (table["abstain"] == (table["certified radius"] < 0.5)).all()
+    assert (table["lower yes"] <= table["upper yes"]).all()
+    single = ~table["plausible"].str.contains("|", regex=False)
+    assert (single == (table["certified radius"] > 1)).mean() > 0.95
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet", "feather", "arrow"])
+def test_formats_give_the_same_predictions(folder, suffix, tmp_path):
+    frame = pd.read_csv(folder / "test.csv")
+    path = tmp_path / f"table.{suffix}"
+    if suffix in ("csv", "csv.gz"):
+        frame.to_csv(path, index=False)
+    elif suffix == "tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_feather(path)
+    for name in ("a.csv", "a.parquet"):
+        assert call("predict", folder / "model.skops", path, "-o", tmp_path / name)[0] == 0
+    call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    assert (
+        pd.read_parquet(tmp_path / "a.parquet")["predicted"].tolist()
+        == pd.read_csv(tmp_path / "b.csv")["predicted"].tolist()
+    )
+
+
+def test_svmlight(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{1 if i % 2 else -1} 1:{rng.normal() + i % 2:.4f} 2:{rng.normal():.4f}" for i in range(60)]
+    (tmp_path / "t.txt").write_text("\n".join(lines) + "\n")
+    assert call("fit", tmp_path / "t.txt", "--target", "target", "-o", tmp_path / "m")[0] == 0
+    assert call("predict", tmp_path / "m", tmp_path / "t.txt", "-o", tmp_path / "p.csv")[0] == 0
+    assert set(pd.read_csv(tmp_path / "p.csv")["predicted"]) == {-1, 1}
+
+
+def test_standard_streams(folder):
+    command = [sys.executable, "-m", "optiscore.cli", "predict", str(folder / "model.skops"), "-"]
+    content = (folder / "test.csv").read_bytes()
+    plain, packed = (
+        subprocess.run(command, input=data, capture_output=True, check=True).stdout
+        for data in (content, gzip.compress(content))
+    )
+    assert plain == packed
+    assert plain.count(b"\n") == 121
+
+
+def test_blocks_are_the_whole(folder, monkeypatch, tmp_path):
+    from optiscore.cli import tables
+
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 2000)
+    assert len(list(read_blocks(str(folder / "test.csv")))) > 3
+    call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "blocks.csv")
+    monkeypatch.undo()
+    call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "whole.csv")
+    assert (tmp_path / "blocks.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_evaluate(folder):
+    code, out, _ = call("evaluate", folder / "model.skops", folder / "test.csv", "--json", "--abstain-below", "0.3")
+    assert code == 0
+    results = json.loads(out)
+    assert results["rows"] == 120
+    assert set(results["methods"]) == {"optiscore", "QDA", "LDA", "logistic"}
+    call("predict", folder / "model.skops", folder / "test.csv", "-o", folder / "p.csv", "--abstain-below", "0.3")
+    table, truth = pd.read_csv(folder / "p.csv"), pd.read_csv(folder / "test.csv")["label"]
+    ours = results["methods"]["optiscore"]
+    assert ours["accuracy"][0] == pytest.approx((table["predicted"] == truth).mean())
+    assert ours["coverage"][0] == pytest.approx(1 - table["abstain"].mean())
+    for value, low, high in (ours["accuracy"], ours["log loss"], ours["AUC"]):
+        assert low <= value <= high
+    assert "95 % intervals" in call("evaluate", folder / "model.skops", folder / "test.csv")[1]
+
+
+def test_cross_validated_radii_and_settings(folder, tmp_path):
+    for options in (
+        ["--cv"],
+        ["--radius", "0.2", "--threshold", "tuned"],
+        ["--score", "nonparametric", "--radius", "limit"],
+    ):
+        assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "-q", *options)[0] == 0
+    assert load(str(tmp_path / "m"))["pipeline"][-1].get_params()["score"] == "nonparametric"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("a,label\n", "has no rows"),
+        ("a,label\n1,x\n2,y\n3,x\n", "class 'y' of column 'label' has one row only"),
+        ("a,label\n1,x\n2,x\n3,x\n", "at least two classes"),
+        ("a,lable\n1,x\n2,y\n", "no column 'label'. Did you mean 'lable'"),
+        ("a,label\n1\n2,y\n", "Expected 2 columns, got 1"),
+        ("label\nx\ny\nx\ny\n", "no column but 'label'"),
+        ("a,a,label\n1,2,x\n", "more than one column called 'a'"),
+        ("a,label\n" + "1,x\n" * 5 + "1,y\n" * 5, "all are constant"),
+        ("a,label\n" + "".join(f"{i},{i / 7}\n" for i in range(50)), "no classes"),
+        ("a,label\n1e200,x\n2,x\n3,y\n4,y\n", "beyond 1e100"),
+    ],
+)
+def test_bad_training_tables(tmp_path, content, message):
+    (tmp_path / "t.csv").write_text(content)
+    code, _, err = call("fit", tmp_path / "t.csv", "--target", "label", "-o", tmp_path / "m")
+    assert code == 1
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "m").exists()
+
+
+def test_bad_tables_at_predict_time(folder, tmp_path):
+    good = pd.read_csv(folder / "test.csv")
+    for change, message in (
+        (lambda f: f.rename(columns={"length": "lenght"}), "no column 'length'. Did you mean 'lenght'"),
+        (
+            lambda f: f.assign(count=["three", *f["count"][1:]]),
+            "column 'count' was a number in training; the value 'three'",
+        ),
+        (lambda f: f.assign(since="soon"), "column 'since' was a date in training"),
+    ):
+        change(good).to_csv(tmp_path / "t.csv", index=False)
+        code, _, err = call("predict", folder / "model.skops", tmp_path / "t.csv", "-o", tmp_path / "p.csv")
+        assert code == 1
+        assert message in err
+        assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+    good.assign(label="maybe").to_csv(tmp_path / "t.csv", index=False)
+    assert (
+        "the label 'maybe', which the model does not know"
+        in call("evaluate", folder / "model.skops", tmp_path / "t.csv")[2]
+    )
+    good.assign(colour="green", street="new").to_csv(tmp_path / "t.csv", index=False)
+    assert call("predict", folder / "model.skops", tmp_path / "t.csv", "-o", tmp_path / "p.csv")[0] == 0
+
+
+def test_bad_files(folder, tmp_path):
+    frame = pd.read_csv(folder / "test.csv")
+    frame.to_parquet(tmp_path / "t.parquet")
+    whole = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "t.parquet").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress((folder / "test.csv").read_bytes())[:200])
+    (tmp_path / "latin.csv").write_bytes("größe,label\n1,x\n".encode("latin-1"))
+    for name in ("t.parquet", "t.csv.gz", "latin.csv", "absent.csv", "."):
+        code, _, err = call("predict", folder / "model.skops", tmp_path / name, "-o", tmp_path / "p.csv")
+        assert (code, err.count("\n")) == (1, 1), (name, err)
+        assert not (tmp_path / "p.csv").exists()
+    code, _, err = call("predict", folder / "test.csv", folder / "test.csv", "-o", tmp_path / "p.csv")
+    assert "pickle files are never opened" in err
+    assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--score", "gamma")[0] == 1
+    assert call("fit", folder / "train.csv")[0] == 2
+
+
+def test_help_and_completion():
+    for arguments in (["--help"], ["fit", "--help"], ["predict", "--help"], ["report", "--help"]):
+        code, out, _ = call(*arguments)
+        assert code == 0
+        assert "optiscore" in out
+    assert "--install-completion" in call("--help")[1]
+
+
+CELLS = st.sampled_from(
+    [
+        "1",
+        "-2.5",
+        "x",
+        "",
+        '"',
+        "\x00",
+        "1e999",
+        "nan",
+        "inf",
+        "a,b",
+        '"q"',
+        "é",
+        "2020-01-01",
+        "true",
+        "-",
+        " ",
+        "\t",
+        ";",
+    ]
+)
+ROWS = st.lists(st.lists(CELLS, min_size=0, max_size=5), min_size=0, max_size=12)
+
+
+@given(
+    header=st.lists(st.sampled_from(["a", "b", "label", "", "a", '"', "é"]), min_size=0, max_size=5),
+    rows=ROWS,
+    separator=st.sampled_from([",", ";", "\t"]),
+    encoding=st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
+    ending=st.sampled_from(["\n", "\r\n", "\r"]),
+)
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_fuzzed_tables_never_end_in_a_traceback(folder, tmp_path, header, rows, separator, encoding, ending):
+    text = ending.join(separator.join(row) for row in [header, *rows])
+    source, model, out = tmp_path / "t.csv", tmp_path / "m", tmp_path / "p.csv"
+    source.write_bytes(text.encode(encoding))
+    for path, arguments in (
+        (model, ["fit", source, "--target", "label", "-o", model, "--quiet"]),
+        (out, ["predict", folder / "model.skops", source, "-o", out]),
+    ):
+        path.unlink(missing_ok=True)
+        code, _, err = call(*arguments)
+        assert code in (0, 1)
+        assert path.exists() == (code == 0)
+        assert code == 0 or re.fullmatch(r"optiscore: .+\n", err), err
+    assert {p.name for p in tmp_path.iterdir()} <= {"t.csv", "m", "p.csv"}
+
+
+def test_plane_and_drift(folder):
+    trained = load(str(folder / "model.skops"))
+    pipeline = trained["pipeline"]
+    model = pipeline[-1]
+    rng = np.random.default_rng(0)
+    codes = rng.integers(2, size=4000)
+    X = np.stack([rng.multivariate_normal(model.means_[c], model.covariances_[c]) for c in codes])
+    groups = measure_drift(model, X, codes, trained["rows"])
+    assert [group.rows for group in groups] == [(codes == 0).sum(), (codes == 1).sum(), 4000]
+    assert all("inside" in group.verdict for group in groups[:2])
+    moved = measure_drift(model, X + 5 * np.sqrt(np.diagonal(model.covariances_[0])), codes, trained["rows"])
+    assert all("outside the ball" in group.verdict for group in moved)
+    assert measure_drift(model, X[:3], codes[:3], 300)[0].verdict == "too few rows to tell"
+    plane = discriminant_plane(model)
+    grid = rng.normal(size=(5, 2))
+    np.testing.assert_allclose(plane.project(plane.points(grid)), grid, atol=1e-8)
+    between = plane.project(model.means_)
+    assert abs(between[1, 0] - between[0, 0]) > 10 * abs(between[1, 1] - between[0, 1])
+
+
+def test_example(tmp_path):
+    code, out, _ = call("example", "-o", tmp_path)
+    assert code == 0
+    assert [Path(line).name for line in out.split()] == ["train.csv", "test.csv"]
+    assert read_table(str(tmp_path / "train.csv")).num_rows == 426
