@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from optiscore.cli.app import run
 from optiscore.cli.drift import measure_drift
 from optiscore.cli.plane import discriminant_plane
-from optiscore.cli.tables import read_blocks, read_table
+from optiscore.cli.tables import estimate_rows, read_blocks, read_table
 from optiscore.cli.training import load
 
 
@@ -153,6 +153,15 @@ def test_blocks_are_the_whole(folder, monkeypatch, tmp_path):
     monkeypatch.undo()
     call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "whole.csv")
     assert (tmp_path / "blocks.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_estimated_rows(tmp_path):
+    frame = pd.concat([mixed_frame(500, seed=i) for i in range(40)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert estimate_rows(str(tmp_path / "t.csv")) == pytest.approx(20_000, rel=0.02)
+    assert estimate_rows(str(tmp_path / "t.parquet")) == 20_000
+    assert estimate_rows("-") is None
 
 
 def test_evaluate(folder):

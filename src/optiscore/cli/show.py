@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from .tables import estimate_rows
 from .training import Trained, columns_of
 
 
@@ -87,18 +88,19 @@ def _without_nan(value: Any) -> Any:
 
 @contextmanager
 def counting_rows(source: str, *, visible: bool) -> Iterator[Callable[[int], None]]:
-    """A bar with the rows done so far and their rate, on standard error."""
+    """A bar with the rows done so far and the time left, on standard error."""
     if not visible:
         yield lambda _: None
         return
     columns = (
         TextColumn("{task.completed:,.0f} rows"),
         BarColumn(),
-        TextColumn("{task.speed:,.0f}/s"),
         TimeElapsedColumn(),
+        TextColumn("left about"),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(source, total=None)
+        task = progress.add_task(source, total=estimate_rows(source))
         yield lambda steps: progress.advance(task, steps)
 
 

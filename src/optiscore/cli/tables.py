@@ -46,9 +46,20 @@ def read_blocks(path: str) -> Iterator[pa.Table]:
         raise ValueError(f"{path} is damaged or cut off: {_one_line(error)}") from None
 
 
-def byte_size(path: str) -> int | None:
-    """Size of a file, for a progress bar."""
-    return None if path == "-" else os.path.getsize(path)
+def estimate_rows(path: str) -> int | None:
+    """About how many rows a table has, from its metadata or from its first lines; None where that cannot be told."""
+    if path == "-" or not Path(path).is_file():
+        return None
+    with open(path, "rb") as stream:
+        head = stream.read(1_000_000)
+    if head[:4] == b"PAR1":
+        try:
+            return int(pa.parquet.read_metadata(path).num_rows)
+        except pa.ArrowInvalid:
+            return None
+    if head[:2] == b"\x1f\x8b" or head[:6] == b"ARROW1" or not (lines := head.count(b"\n")):
+        return None
+    return round(os.path.getsize(path) * lines / len(head))
 
 
 @contextmanager
