@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from optiscore.cli.app import run
-from optiscore.cli.drift import measure_drift
+from optiscore.cli.drift import measure_drift, training_groups
 from optiscore.cli.plane import discriminant_plane
 from optiscore.cli.tables import estimate_rows, read_blocks, read_table
 from optiscore.cli.training import load
@@ -202,7 +202,7 @@ def test_cross_validated_radii_and_settings(folder, tmp_path):
         ("label\nx\ny\nx\ny\n", "no column but 'label'"),
         ("a,a,label\n1,2,x\n", "more than one column called 'a'"),
         ("a,label\n" + "1,x\n" * 5 + "1,y\n" * 5, "all are constant"),
-        ("a,label\n" + "".join(f"{i},{i / 7}\n" for i in range(50)), "no classes"),
+        ("a,label\n" + "".join(f"{i},{i / 7}\n" for i in range(50)), "too many for classes"),
         ("a,label\n1e200,x\n2,x\n3,y\n4,y\n", "beyond 1e100"),
     ],
 )
@@ -254,6 +254,58 @@ def test_bad_files(folder, tmp_path):
     assert "pickle files are never opened" in err
     assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--score", "gamma")[0] == 1
     assert call("fit", folder / "train.csv")[0] == 2
+
+
+def test_empty_cells_of_a_lone_column_are_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{i},{'ab'[i > 9]}\n" for i in range(20)))
+    assert call("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m", "-q")[0] == 0
+    (tmp_path / "p.csv").write_text("x\n1.0\n\n2.0\n\n3.0\n")
+    assert call("predict", tmp_path / "m", tmp_path / "p.csv", "-o", tmp_path / "out.csv")[0] == 0
+    assert len(pd.read_csv(tmp_path / "out.csv")) == 5
+
+
+def test_names_and_labels_of_any_kind(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.choice(["[/b]", "<!--<script>", "007", "7"], size=120)
+    frame = pd.DataFrame({"len [/mm]": rng.normal(size=120), "[red]": rng.normal(size=120), "y": labels})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = call("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m")
+    assert code == 0, err
+    assert "len [/mm]" in out
+    assert "[/b]" in out
+    assert load(str(tmp_path / "m"))["pipeline"].classes_.tolist() == sorted({"[/b]", "<!--<script>", "007", "7"})
+    assert call("report", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "r.html")[0] == 0
+    data = re.search(r"const data = (.*);\n", (tmp_path / "r.html").read_text(encoding="utf-8")).group(1)
+    assert "<" not in data
+    frame[frame["y"].isin(["007", "7"])].to_csv(tmp_path / "part.csv", index=False)
+    assert call("evaluate", tmp_path / "m", tmp_path / "part.csv")[0] == 0
+
+
+def test_baselines_get_encodings_that_are_cross_fitted(tmp_path):
+    """A useless column with many values must not spoil the others."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=1200)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=1200) + y, "id": [f"id {i}" for i in rng.integers(300, size=1200)], "y": y}
+    )
+    frame[:600].to_csv(tmp_path / "train.csv", index=False)
+    frame[600:].to_csv(tmp_path / "test.csv", index=False)
+    assert call("fit", tmp_path / "train.csv", "-t", "y", "-o", tmp_path / "m", "-q")[0] == 0
+    methods = json.loads(call("evaluate", tmp_path / "m", tmp_path / "test.csv", "--json")[1])["methods"]
+    assert all(method["accuracy"][0] > 0.62 for method in methods.values())
+
+
+def test_outputs_that_cannot_be(folder, tmp_path):
+    (tmp_path / "sub").mkdir()
+    for out, message in ((tmp_path / "sub", "is a folder"), (tmp_path / "x.xlsx", "no known suffix")):
+        code, _, err = call("predict", folder / "model.skops", folder / "test.csv", "-o", out)
+        assert code == 1
+        assert message in err
+    assert [path.name for path in tmp_path.iterdir()] == ["sub"]
+    assert call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "new" / "x.csv.gz")[0] == 0
+    assert len(pd.read_csv(tmp_path / "new" / "x.csv.gz")) == 120
+    assert call("predict", folder / "model.skops", folder / "test.csv", "-o", "/dev/null")[0] == 0
+    assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--cv", "--radius", "3")[0] == 2
 
 
 def test_help_and_completion():
@@ -314,18 +366,17 @@ def test_fuzzed_tables_never_end_in_a_traceback(folder, tmp_path, header, rows, 
 
 
 def test_plane_and_drift(folder):
-    trained = load(str(folder / "model.skops"))
-    pipeline = trained["pipeline"]
-    model = pipeline[-1]
+    model = load(str(folder / "model.skops"))["pipeline"][-1]
     rng = np.random.default_rng(0)
     codes = rng.integers(2, size=4000)
     X = np.stack([rng.multivariate_normal(model.means_[c], model.covariances_[c]) for c in codes])
-    groups = measure_drift(model, X, codes, trained["rows"])
-    assert [group.rows for group in groups] == [(codes == 0).sum(), (codes == 1).sum(), 4000]
-    assert all("inside" in group.verdict for group in groups[:2])
-    moved = measure_drift(model, X + 5 * np.sqrt(np.diagonal(model.covariances_[0])), codes, trained["rows"])
-    assert all("outside the ball" in group.verdict for group in moved)
-    assert measure_drift(model, X[:3], codes[:3], 300)[0].verdict == "too few rows to tell"
+    training = training_groups(model, X[:2000])
+    groups = measure_drift(model, training, X[2000:])
+    assert [group.rows for group in groups][-1] == 2000
+    assert not any("guarantee does not cover" in group.verdict for group in groups)
+    moved = measure_drift(model, training, X + 5 * np.sqrt(np.diagonal(model.covariances_[0])))
+    assert "outside the ball" in moved[-1].verdict
+    assert measure_drift(model, training, X[:3])[-1].verdict == "too few rows to tell"
     plane = discriminant_plane(model)
     grid = rng.normal(size=(5, 2))
     np.testing.assert_allclose(plane.project(plane.points(grid)), grid, atol=1e-8)

@@ -87,7 +87,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     # A damaged archive fails in whatever way its damage leads to.
     except Exception as error:
         raise ValueError(f"{path} is damaged or of another version of its libraries: {error}") from error
-    if not isinstance(stored, dict) or "format" not in stored or "model" not in stored:
+    if not isinstance(stored, dict) or not isinstance(stored.get("format"), int) or "model" not in stored:
         raise ValueError(f"{path} is a skops file, but not a model file of optiscore.")
     if stored["format"] > _FORMAT:
         raise ValueError(

@@ -1,5 +1,6 @@
 """The subcommands of `optiscore`, and how errors become one line and an exit code."""
 
+import math
 import os
 import sys
 import time
@@ -50,7 +51,10 @@ def optiscore(
 def example(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the two tables.")] = Path(),
 ) -> None:
-    """Write the breast cancer table that comes with scikit-learn as train.csv and test.csv."""
+    """Write the breast cancer table that comes with scikit-learn as train.csv and test.csv.
+
+    - `optiscore example -o /tmp`
+    """
     from .example import write_example
 
     for path in write_example(out):
@@ -80,6 +84,8 @@ def fit(
     from .show import show_training
     from .training import train as train_on
 
+    if cv and radius != "clt":
+        raise typer.BadParameter("--cv chooses the radii: leave out --radius.")
     kind: Any = score
     rule = _number_or_name(threshold)
     classifier: Any = OptimisticScoreClassifier(kind, radius=_number_or_name(radius), threshold=rule)
@@ -111,6 +117,8 @@ def predict(
     from .show import counting_rows
     from .training import load
 
+    if math.isnan(abstain_below):
+        raise typer.BadParameter("--abstain-below must be a number.")
     trained = load(model)
     with counting_rows(data, visible=not quiet and sys.stderr.isatty()) as advance:
         n_rows, seconds = _clocked(lambda: predict_file(trained, data, out, abstain_below, advance))

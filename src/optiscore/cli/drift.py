@@ -37,26 +37,41 @@ class Drift(NamedTuple):
         return "outside the ball: the guarantee does not cover these rows"
 
 
-def measure_drift(model: Any, X: np.ndarray, predicted: np.ndarray, n_training: int) -> list[Drift]:
-    """Per class, by predicted label, and for all rows against the mixture of the classes."""
-    groups = [
-        _drift(f"predicted {label}", X[predicted == c], model.means_[c], model.covariances_[c], float(model.radii_[c]))
-        for c, label in enumerate(model.classes_)
-    ]
-    mean = model.priors_ @ model.means_
-    spread = model.means_ - mean
-    within = np.tensordot(model.priors_, model.covariances_, axes=1)
-    mixture = within + (model.priors_[:, None] * spread).T @ spread
-    return [*groups, _drift("all rows", X, mean, mixture, clt_radius(n_training, X.shape[1]))]
+def training_groups(model: Any, X: np.ndarray) -> list[Any]:
+    """Number, mean and covariance of the training rows by predicted label, and of all of them.
+
+    Rows that are predicted as a class are not the class: what lies beyond the boundary is cut off. Later rows are
+    therefore compared with the training rows that got the same label.
+    """
+    predicted = model.predict(X)
+    parts = [*(X[predicted == label] for label in model.classes_), X]
+    return [_moments(part) if len(part) >= 2 else None for part in parts]
 
 
-def _drift(group: str, X: np.ndarray, mean: np.ndarray, covariance: np.ndarray, radius: float) -> Drift:
+def _moments(X: np.ndarray) -> list[Any]:
+    mean = X.mean(axis=0)
+    spread = X.std(axis=0)
+    return [len(X), mean, standardised_ledoit_wolf(X, mean, np.where(spread > 0, spread, 1.0))]
+
+
+def measure_drift(model: Any, groups: list[Any], X: np.ndarray) -> list[Drift]:
+    """Per class, by predicted label, and for all rows."""
+    predicted = model.predict(X)
+    names = [f"predicted {label}" for label in model.classes_]
+    parts = [X[predicted == label] for label in model.classes_]
+    radii = [*model.radii_.tolist(), clt_radius(groups[-1][0], X.shape[1])]
+    together = zip([*names, "all rows"], [*parts, X], groups, radii, strict=True)
+    return [_drift(name, part, group, radius) for name, part, group, radius in together]
+
+
+def _drift(name: str, X: np.ndarray, group: Any, radius: float) -> Drift:
     n, d = X.shape
-    if n < d + 2:
-        return Drift(group, n, None, radius, None)
+    if group is None or n < d + 2:
+        return Drift(name, n, None, radius, None)
+    _, mean, covariance = group
     found = _divergence(X, mean, covariance)
     tails = limit_radius(X, mean=X.mean(axis=0), covariance=covariance) / clt_radius(n, d)
-    return Drift(group, n, found, radius, _by_chance(n, mean, covariance) * max(1.0, tails))
+    return Drift(name, n, found, radius, _by_chance(n, mean, covariance) * max(1.0, tails))
 
 
 def _divergence(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:

@@ -25,7 +25,7 @@ def render(trained: Trained, test: TestRows, source: str, seed: int) -> str:
     judged = judge(trained, test)
     ours = judged[OURS]
     results = evaluate(judged, test.codes, 1.0, seed)
-    drift = measure_drift(model, test.X, ours.predicted, trained["rows"])
+    drift = measure_drift(model, trained["groups"], test.X)
     data: dict[str, Any] = {
         "classes": [str(label) for label in test.classes],
         "rows": _rows(model, test, ours),
@@ -46,8 +46,8 @@ def render(trained: Trained, test: TestRows, source: str, seed: int) -> str:
         verdict=_verdict(results, data["curves"][OURS], drift),
         drift=drift,
         version=__version__,
-        # "</" would end the script that holds the data.
-        data=json.dumps(data).replace("</", "<\\/"),
+        # Labels may hold anything; "<" could end the script or hide its end.
+        data=json.dumps(data).replace("<", "\\u003c"),
         plotly=get_plotlyjs(),
     )
 

@@ -49,9 +49,11 @@ def describe(table: pa.Table) -> list[Column]:
 
 
 def _describe(name: str, column: pa.ChunkedArray) -> Column:
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        raise ValueError(f"column {name!r} holds {column.type} values, which cannot be used: leave it out.")
     distinct = len(pc.unique(column.drop_null()))
     missing = column.null_count
-    if distinct + bool(missing) <= 1:
+    if distinct <= 1:
         kind = "constant"
     elif _is_date(column):
         kind = "date"
@@ -63,7 +65,7 @@ def _describe(name: str, column: pa.ChunkedArray) -> Column:
 
 
 def _is_date(column: pa.ChunkedArray) -> bool:
-    if pa.types.is_temporal(column.type):
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         return True
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return False
@@ -74,7 +76,7 @@ def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
     """Seconds since 1970 of dates and times; None if some cell is none."""
     for kind in (pa.timestamp("us"), pa.date32()):
         try:
-            stamps = column.cast(kind).cast(pa.timestamp("us"))
+            stamps = column.cast(kind, safe=False).cast(pa.timestamp("us"))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
         return stamps.cast(pa.int64()).to_pandas().to_numpy(dtype=np.float64) / 1e6
@@ -84,10 +86,15 @@ def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
 def to_frame(table: pa.Table, columns: Sequence[Column], path: str) -> pd.DataFrame:
     """The columns that the model was trained on, in types that its pipeline knows."""
     names = table.column_names
-    for column in columns:
+    used = [column for column in columns if column.kind != "constant"]
+    if table.schema.metadata == {b"absent": b"zero"}:
+        absent = [column.name for column in used if column.name not in names and column.name[:1] == "x"]
+        table = pa.table({n: table[n] for n in names} | {n: np.zeros(table.num_rows) for n in absent})
+        names = table.column_names
+    for column in used:
         if column.name not in names:
             raise ValueError(f"{path} has no column {column.name!r}.{nearest(column.name, names)}")
-    return pd.DataFrame({c.name: _values(c, table[c.name], path) for c in columns if c.kind != "constant"})
+    return pd.DataFrame({c.name: _values(c, table[c.name], path) for c in used})
 
 
 def _values(known: Column, column: pa.ChunkedArray, path: str) -> Any:
@@ -177,9 +184,12 @@ def make_model(columns: Sequence[Column], classifier: Any, seed: int) -> Pipelin
     return Pipeline([("columns", vectoriser(columns, seed)), ("classifier", classifier)])
 
 
-def labels_of(column: pa.ChunkedArray) -> np.ndarray:
-    """Labels: whole numbers where all are such, else text."""
+def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.ndarray:
+    """Labels: whole numbers where all are spelled as such ("7", not "007"), else text; or as the model has them."""
+    text = _with_plain_truths(column.cast(pa.string())).to_pylist()
     values = None if pa.types.is_boolean(column.type) else numbers(column)
-    if values is not None and (np.abs(values) < 2**53).all() and (values == np.round(values)).all():
-        return values.astype(np.int64)
-    return np.array(column.cast(pa.string()).to_pylist(), dtype=str)
+    whole = values is not None and (np.abs(values) < 2**53).all() and (values == np.round(values)).all()
+    if as_numbers is None:
+        spelled = pa.types.is_floating(column.type) or all(str(int(label)) == label for label in text if whole)
+        as_numbers = bool(whole and spelled)
+    return values.astype(np.int64) if as_numbers and whole and values is not None else np.array(text, dtype=str)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -43,13 +44,17 @@ def show_training(trained: Trained, as_json: bool) -> None:
         print(json.dumps(facts, indent=2))
         return
     console = _console()
-    columns = Table("column", "kind", "distinct", "missing", "what is done", title=f"Columns of {facts['trained on']}")
+    columns = Table(
+        "column", "kind", "distinct", "missing", "what is done", title=escape(f"Columns of {facts['trained on']}")
+    )
     for column in columns_of(trained):
-        columns.add_row(column.name, column.kind, str(column.n_distinct), str(column.n_missing), column.treatment)
+        columns.add_row(
+            escape(column.name), column.kind, str(column.n_distinct), str(column.n_missing), column.treatment
+        )
     console.print(columns)
-    classes = Table("class", "rows", "prior", "radius", title=f"Classes ({facts['target']})")
+    classes = Table("class", "rows", "prior", "radius", title=escape(f"Classes ({facts['target']})"))
     for row in facts["classes"]:
-        classes.add_row(str(row["label"]), f"{row['rows']:,}", f"{row['prior']:.3f}", f"{row['radius']:.4g}")
+        classes.add_row(escape(str(row["label"])), f"{row['rows']:,}", f"{row['prior']:.3f}", f"{row['radius']:.4g}")
     console.print(classes)
     spread = facts["its standard deviation over folds"]
     console.print(

@@ -1,5 +1,6 @@
 """Tables on disk: CSV, TSV, Parquet, Arrow, Feather and svmlight, packed or not, as a whole or in blocks."""
 
+import difflib
 import gzip
 import io
 import os
@@ -23,6 +24,8 @@ from sklearn.datasets import load_svmlight_file
 BLOCK_ROWS = 65_536
 
 _BLOCK_BYTES = 8 * 1024 * 1024
+_MAX_LINE = 4 * 1024 * 1024
+_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".arrow", ".feather")
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 _SVMLIGHT = re.compile(rb"\s*[-+\d.eE,]+(\s+\d+:[-+\d.eEinfna]+)+\s*(#.*)?\r?$")
 
@@ -65,7 +68,7 @@ def estimate_rows(path: str) -> int | None:
 @contextmanager
 def _open(path: str) -> Iterator[BinaryIO]:
     if path == "-":
-        yield sys.stdin.buffer
+        yield io.BufferedReader(_Replayed(b"", sys.stdin.buffer))
         return
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder, not a table.")
@@ -73,10 +76,38 @@ def _open(path: str) -> Iterator[BinaryIO]:
         yield stream
 
 
+class _Replayed(io.RawIOBase):
+    """A stream that starts with bytes that were read from it already."""
+
+    def __init__(self, head: bytes, rest: Any) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._head[: len(buffer)] or self._rest.read1(len(buffer))
+        self._head = self._head[len(piece) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _first_line(stream: Any) -> bytes:
+    """At least the first line, unless that is endless."""
+    head = b""
+    while b"\n" not in head and len(head) < _MAX_LINE and (piece := stream.read1(65_536)):
+        head += piece
+    return head
+
+
 def _read(stream: Any, path: str) -> Iterator[pa.Table]:
-    head = stream.peek(65_536)[:65_536]
+    head = _first_line(stream)
+    if stream.seekable():
+        stream.seek(0)
+    else:
+        stream = io.BufferedReader(_Replayed(head, stream))
     if head[:2] == b"\x1f\x8b":
-        yield from _read(io.BufferedReader(gzip.GzipFile(fileobj=stream)), path)
+        yield from _read(io.BufferedReader(_Replayed(b"", gzip.GzipFile(fileobj=stream))), path)
     elif not head:
         raise ValueError(f"{path} is empty.")
     elif head[:4] == b"PAR1":
@@ -98,11 +129,11 @@ def _seekable(stream: Any) -> Any:
 
 def _read_svmlight(stream: Any, path: str) -> pa.Table:
     try:
-        X, y = load_svmlight_file(stream)
+        X, y = load_svmlight_file(io.BytesIO(stream.read()), zero_based=False)
     except ValueError as error:
         raise ValueError(f"{path} cannot be read as svmlight: {_one_line(error)}") from None
     columns = {f"x{i + 1}": column for i, column in enumerate(X.toarray().T)}
-    return pa.table({"target": y, **columns})
+    return pa.table({"target": y, **columns}).replace_schema_metadata({"absent": "zero"})
 
 
 def _read_text(stream: Any, head: bytes, path: str) -> Iterator[pa.Table]:
@@ -111,7 +142,7 @@ def _read_text(stream: Any, head: bytes, path: str) -> Iterator[pa.Table]:
     reader = pa.csv.open_csv(
         stream,
         read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-        parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pa.csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
             null_values=_MISSING,
@@ -130,13 +161,13 @@ def _header(head: bytes, path: str) -> tuple[list[str], str]:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not UTF-8 text: save it with that encoding.") from None
-    delimiter = max("\t;|,", key=lambda mark: text.count(mark))
+    unquoted = re.sub(r'"[^"]*"', "", text)
+    delimiter = max("\t;|,", key=unquoted.count)
     if "\x00" in text:
         raise ValueError(f"{path} is neither text nor a known format.")
     table = pa.csv.read_csv(
         io.BytesIO(text.encode() + b"\n"),
         parse_options=pa.csv.ParseOptions(delimiter=delimiter),
-        convert_options=pa.csv.ConvertOptions(),
     )
     return table.column_names, delimiter
 
@@ -162,9 +193,16 @@ class TableWriter:
     """
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        target = Path(path)
-        self._beside = None if path == "-" else target.with_name(f".{target.name}.{os.getpid()}")
+        self._suffixes = [suffix.lower() for suffix in Path(path).suffixes[-2:]]
+        if path != "-" and self._suffixes and self._suffixes[-1] not in _SUFFIXES:
+            raise ValueError(f"{path} has no known suffix: take one of {', '.join(_SUFFIXES)}.")
+        # Links are followed; what is no file, such as a device, is written to as it is.
+        self._target = Path(os.path.realpath(path))
+        if path != "-" and self._target.is_dir():
+            raise ValueError(f"{path} is a folder: name a file in it.")
+        self._is_file = path != "-" and (self._target.is_file() or not self._target.exists())
+        self._beside = self._target.with_name(f".{self._target.name}.{os.getpid()}")
+        self._to_stdout = path == "-"
         self._writer: Any = None
         self._sink: Any = None
 
@@ -178,31 +216,37 @@ class TableWriter:
         self._writer.write_table(table)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if self._writer is not None:
-            self._writer.close()
-        if self._sink is not None and self._beside is not None:
-            self._sink.close()
-        if self._beside is not None and self._beside.exists():
-            if kind is None:
-                os.replace(self._beside, self._path)
-            else:
-                self._beside.unlink()
+        try:
+            if self._writer is not None:
+                self._writer.close()
+            if self._sink is not None and not self._to_stdout:
+                self._sink.close()
+            if kind is None and self._is_file:
+                os.replace(self._beside, self._target)
+        finally:
+            if self._is_file:
+                self._beside.unlink(missing_ok=True)
 
     def _start(self, schema: pa.Schema) -> None:
-        self._sink = sys.stdout.buffer if self._beside is None else self._beside.open("wb")
-        suffix = Path(self._path).suffix.lower()
-        if suffix == ".parquet":
+        if self._is_file:
+            self._target.parent.mkdir(parents=True, exist_ok=True)
+        place = self._beside if self._is_file else self._target
+        self._sink = sys.stdout.buffer if self._to_stdout else place.open("wb")
+        if ".parquet" in self._suffixes:
             self._writer = pa.parquet.ParquetWriter(self._sink, schema)
-        elif suffix in (".arrow", ".feather"):
+        elif ".arrow" in self._suffixes or ".feather" in self._suffixes:
             self._writer = pa.ipc.new_file(self._sink, schema)
         else:
-            delimiter = "\t" if suffix == ".tsv" else ","
-            options = pa.csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+            if ".gz" in self._suffixes:
+                self._sink = pa.CompressedOutputStream(self._sink, "gzip")
+            options = pa.csv.WriteOptions(delimiter="\t" if ".tsv" in self._suffixes else ",", quoting_style="needed")
             self._writer = pa.csv.CSVWriter(self._sink, schema, write_options=options)
 
 
 def numbers(column: pa.ChunkedArray) -> np.ndarray | None:
     """A column as numbers with NaN for missing cells; None if some cell is none."""
+    if pa.types.is_duration(column.type) or pa.types.is_time(column.type):
+        column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pa.compute.utf8_trim_whitespace(column)
     try:
@@ -214,7 +258,5 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray | None:
 
 def nearest(name: str, names: Sequence[str]) -> str:
     """A hint at what may have been meant."""
-    import difflib
-
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else f" There are: {', '.join(names[:10])}."

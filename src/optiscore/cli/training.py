@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .. import io
+from .drift import training_groups
 from .preparation import Column, describe, labels_of, make_model, new_values_allowed, to_frame, transform
 from .tables import nearest, read_table
 
@@ -41,9 +43,12 @@ def train(path: str, target: str, classifier: Any, seed: int) -> Trained:
     with new_values_allowed():
         scores = cross_val_score(model, frame, labels, cv=folds, error_score="raise")
     model.fit(frame, labels)
+    # Encodings of text by the labels are cross-fitted for training; the others must be trained on the same.
+    crossfitted = clone(model[:-1]).fit_transform(frame, labels)
     return {
         "pipeline": model,
-        "baselines": _baselines(transform(model, frame), labels),
+        "baselines": _baselines(crossfitted, labels),
+        "groups": training_groups(model[-1], transform(model, frame)),
         "columns": [list(column) for column in columns],
         "target": target,
         "source": Path(path).name,
@@ -60,7 +65,10 @@ def _count(labels: np.ndarray, target: str) -> dict[Any, int]:
     if len(found) < 2:
         raise ValueError(f"column {target!r} must hold at least two classes, got {found.tolist()}.")
     if len(found) > max(10, min(100, len(labels) // 2)):
-        raise ValueError(f"column {target!r} has {len(found)} distinct values in {len(labels)} rows: no classes.")
+        raise ValueError(
+            f"column {target!r} has {len(found)} distinct values in {len(labels)} rows, too many for "
+            f"classes: choose another target, or group them."
+        )
     if sizes.min() < 2:
         lone = found[sizes.argmin()]
         raise ValueError(f"class {str(lone)!r} of column {target!r} has one row only: add rows or leave it out.")
@@ -94,7 +102,7 @@ def columns_of(trained: Trained) -> list[Column]:
 def load(path: str) -> Trained:
     """A trained model from its file."""
     trained = io.load(path)
-    if not isinstance(trained, dict) or "pipeline" not in trained:
+    if not isinstance(trained, dict) or not isinstance(trained.get("pipeline"), Pipeline) or "groups" not in trained:
         raise ValueError(f"{path} holds an estimator without a table; use optiscore.io.load in Python.")
     return trained
 
