@@ -7,6 +7,7 @@ from pathlib import Path
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import pytest
+from command import call, mixed_frame
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -31,3 +32,14 @@ def published() -> Path:
     if not folder:
         pytest.skip("OPTISCORE_DATA does not name the folder with the paper's data sets")
     return Path(folder)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables and a model."""
+    folder = tmp_path_factory.mktemp("cli")
+    mixed_frame(300).to_csv(folder / "train.csv", index=False)
+    mixed_frame(120, seed=1).to_csv(folder / "test.csv", index=False)
+    code, _, err = call("fit", folder / "train.csv", "--target", "label", "-o", folder / "model.skops", "--quiet")
+    assert code == 0, err
+    return folder

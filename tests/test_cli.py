@@ -1,8 +1,6 @@
-"""The command on tables: formats, columns of every kind, streams, errors in one line, and whatever a fuzzer finds."""
+"""The command on tables: formats, columns of every kind, streams, settings, and what it prints."""
 
-import contextlib
 import gzip
-import io
 import json
 import re
 import subprocess
@@ -12,62 +10,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from command import call, mixed_frame
 
-from optiscore.cli.app import run
 from optiscore.cli.drift import measure_drift, training_groups
 from optiscore.cli.plane import discriminant_plane
 from optiscore.cli.tables import estimate_rows, read_blocks, read_table
 from optiscore.cli.training import load
-
-
-def call(*arguments):
-    """The command in this process: exit code, standard output, standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    before = sys.argv
-    sys.argv = ["optiscore", *map(str, arguments)]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                run()
-                code = 0
-            except SystemExit as leave:
-                code = leave.code or 0
-    finally:
-        sys.argv = before
-    return code, out.getvalue(), err.getvalue()
-
-
-def mixed_frame(n=200, seed=0):
-    """Columns of every kind, with missing cells."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    frame = pd.DataFrame(
-        {
-            "length": rng.normal(size=n) + y,
-            "count": rng.integers(0, 9, size=n) + 2 * y,
-            "colour": np.where(rng.random(n) < 0.3 + 0.4 * y, "red", "blue"),
-            "member": rng.random(n) < 0.5,
-            "since": pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, size=n), unit="D"),
-            "street": [f"street {i}" for i in rng.integers(0, 60, size=n)],
-            "same": 1,
-        }
-    )
-    frame.loc[::7, "length"] = np.nan
-    frame.loc[::11, "colour"] = None
-    return frame.assign(label=np.where(y == 1, "yes", "no"))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Tables and a model."""
-    folder = tmp_path_factory.mktemp("cli")
-    mixed_frame(300).to_csv(folder / "train.csv", index=False)
-    mixed_frame(120, seed=1).to_csv(folder / "test.csv", index=False)
-    code, _, err = call("fit", folder / "train.csv", "--target", "label", "-o", folder / "model.skops", "--quiet")
-    assert code == 0, err
-    return folder
 
 
 def test_what_was_done_to_which_column(folder):
@@ -190,72 +138,6 @@ def test_cross_validated_radii_and_settings(folder, tmp_path):
     assert load(str(tmp_path / "m"))["pipeline"][-1].get_params()["score"] == "nonparametric"
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "is empty"),
-        ("a,label\n", "has no rows"),
-        ("a,label\n1,x\n2,y\n3,x\n", "class 'y' of column 'label' has one row only"),
-        ("a,label\n1,x\n2,x\n3,x\n", "at least two classes"),
-        ("a,lable\n1,x\n2,y\n", "no column 'label'. Did you mean 'lable'"),
-        ("a,label\n1\n2,y\n", "Expected 2 columns, got 1"),
-        ("label\nx\ny\nx\ny\n", "no column but 'label'"),
-        ("a,a,label\n1,2,x\n", "more than one column called 'a'"),
-        ("a,label\n" + "1,x\n" * 5 + "1,y\n" * 5, "all are constant"),
-        ("a,label\n" + "".join(f"{i},{i / 7}\n" for i in range(50)), "too many for classes"),
-        ("a,label\n1e200,x\n2,x\n3,y\n4,y\n", "beyond 1e100"),
-    ],
-)
-def test_bad_training_tables(tmp_path, content, message):
-    (tmp_path / "t.csv").write_text(content)
-    code, _, err = call("fit", tmp_path / "t.csv", "--target", "label", "-o", tmp_path / "m")
-    assert code == 1
-    assert message in err
-    assert err.count("\n") == 1
-    assert not (tmp_path / "m").exists()
-
-
-def test_bad_tables_at_predict_time(folder, tmp_path):
-    good = pd.read_csv(folder / "test.csv")
-    for change, message in (
-        (lambda f: f.rename(columns={"length": "lenght"}), "no column 'length'. Did you mean 'lenght'"),
-        (
-            lambda f: f.assign(count=["three", *f["count"][1:]]),
-            "column 'count' was a number in training; the value 'three'",
-        ),
-        (lambda f: f.assign(since="soon"), "column 'since' was a date in training"),
-    ):
-        change(good).to_csv(tmp_path / "t.csv", index=False)
-        code, _, err = call("predict", folder / "model.skops", tmp_path / "t.csv", "-o", tmp_path / "p.csv")
-        assert code == 1
-        assert message in err
-        assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
-    good.assign(label="maybe").to_csv(tmp_path / "t.csv", index=False)
-    assert (
-        "the label 'maybe', which the model does not know"
-        in call("evaluate", folder / "model.skops", tmp_path / "t.csv")[2]
-    )
-    good.assign(colour="green", street="new").to_csv(tmp_path / "t.csv", index=False)
-    assert call("predict", folder / "model.skops", tmp_path / "t.csv", "-o", tmp_path / "p.csv")[0] == 0
-
-
-def test_bad_files(folder, tmp_path):
-    frame = pd.read_csv(folder / "test.csv")
-    frame.to_parquet(tmp_path / "t.parquet")
-    whole = (tmp_path / "t.parquet").read_bytes()
-    (tmp_path / "t.parquet").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress((folder / "test.csv").read_bytes())[:200])
-    (tmp_path / "latin.csv").write_bytes("größe,label\n1,x\n".encode("latin-1"))
-    for name in ("t.parquet", "t.csv.gz", "latin.csv", "absent.csv", "."):
-        code, _, err = call("predict", folder / "model.skops", tmp_path / name, "-o", tmp_path / "p.csv")
-        assert (code, err.count("\n")) == (1, 1), (name, err)
-        assert not (tmp_path / "p.csv").exists()
-    code, _, err = call("predict", folder / "test.csv", folder / "test.csv", "-o", tmp_path / "p.csv")
-    assert "pickle files are never opened" in err
-    assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--score", "gamma")[0] == 1
-    assert call("fit", folder / "train.csv")[0] == 2
-
-
 def test_empty_cells_of_a_lone_column_are_rows(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{i},{'ab'[i > 9]}\n" for i in range(20)))
     assert call("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m", "-q")[0] == 0
@@ -295,74 +177,12 @@ def test_baselines_get_encodings_that_are_cross_fitted(tmp_path):
     assert all(method["accuracy"][0] > 0.62 for method in methods.values())
 
 
-def test_outputs_that_cannot_be(folder, tmp_path):
-    (tmp_path / "sub").mkdir()
-    for out, message in ((tmp_path / "sub", "is a folder"), (tmp_path / "x.xlsx", "no known suffix")):
-        code, _, err = call("predict", folder / "model.skops", folder / "test.csv", "-o", out)
-        assert code == 1
-        assert message in err
-    assert [path.name for path in tmp_path.iterdir()] == ["sub"]
-    assert call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "new" / "x.csv.gz")[0] == 0
-    assert len(pd.read_csv(tmp_path / "new" / "x.csv.gz")) == 120
-    assert call("predict", folder / "model.skops", folder / "test.csv", "-o", "/dev/null")[0] == 0
-    assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--cv", "--radius", "3")[0] == 2
-
-
 def test_help_and_completion():
     for arguments in (["--help"], ["fit", "--help"], ["predict", "--help"], ["report", "--help"]):
         code, out, _ = call(*arguments)
         assert code == 0
         assert "optiscore" in out
     assert "--install-completion" in call("--help")[1]
-
-
-CELLS = st.sampled_from(
-    [
-        "1",
-        "-2.5",
-        "x",
-        "",
-        '"',
-        "\x00",
-        "1e999",
-        "nan",
-        "inf",
-        "a,b",
-        '"q"',
-        "é",
-        "2020-01-01",
-        "true",
-        "-",
-        " ",
-        "\t",
-        ";",
-    ]
-)
-ROWS = st.lists(st.lists(CELLS, min_size=0, max_size=5), min_size=0, max_size=12)
-
-
-@given(
-    header=st.lists(st.sampled_from(["a", "b", "label", "", "a", '"', "é"]), min_size=0, max_size=5),
-    rows=ROWS,
-    separator=st.sampled_from([",", ";", "\t"]),
-    encoding=st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
-    ending=st.sampled_from(["\n", "\r\n", "\r"]),
-)
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_fuzzed_tables_never_end_in_a_traceback(folder, tmp_path, header, rows, separator, encoding, ending):
-    text = ending.join(separator.join(row) for row in [header, *rows])
-    source, model, out = tmp_path / "t.csv", tmp_path / "m", tmp_path / "p.csv"
-    source.write_bytes(text.encode(encoding))
-    for path, arguments in (
-        (model, ["fit", source, "--target", "label", "-o", model, "--quiet"]),
-        (out, ["predict", folder / "model.skops", source, "-o", out]),
-    ):
-        path.unlink(missing_ok=True)
-        code, _, err = call(*arguments)
-        assert code in (0, 1)
-        assert path.exists() == (code == 0)
-        assert code == 0 or re.fullmatch(r"optiscore: .+\n", err), err
-    assert {p.name for p in tmp_path.iterdir()} <= {"t.csv", "m", "p.csv"}
 
 
 def test_plane_and_drift(folder):

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from test_cli import call
+from command import call
 
 DRIVER, BROWSER = shutil.which("chromedriver"), shutil.which("chromium")
 

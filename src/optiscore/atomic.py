@@ -1,16 +1,24 @@
 """Files that are there as a whole or not at all."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
-def write_atomically(target: Path, content: bytes) -> None:
-    """Write a file beside its place and rename it."""
+@contextmanager
+def whole_or_nothing(target: Path) -> Iterator[Path]:
+    """A path beside the target to write to, which takes the target's place at the end; after an error it is gone."""
     target.parent.mkdir(parents=True, exist_ok=True)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        beside.write_bytes(content)
+        yield beside
         os.replace(beside, target)
-    except BaseException:
+    finally:
         beside.unlink(missing_ok=True)
-        raise
+
+
+def write_atomically(target: Path, content: bytes) -> None:
+    """Write a whole file."""
+    with whole_or_nothing(target) as beside:
+        beside.write_bytes(content)

@@ -15,8 +15,8 @@ _FORMAT = 1
 #: Types that may be in a file, beside those of scikit-learn and NumPy that skops knows: none of them runs anything.
 _TRUSTED = (
     "numpy.dtype",
-    "optiscore.cli.preparation.expand_dates",
-    "optiscore.cli.preparation.name_dates",
+    "optiscore.dates.expand_dates",
+    "optiscore.dates.name_dates",
     "optiscore.classifier.OptimisticScoreClassifier",
     "optiscore.classifier_cv.OptimisticScoreClassifierCV",
     "optiscore.covariance.RidgeCovariance",

@@ -15,12 +15,11 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 
+from ..dates import expand_dates, name_dates
 from .tables import nearest, numbers
 
 #: Text columns with more distinct values than this are encoded by what they tell about the label.
 MANY_VALUES = 30
-
-_DAY = 86_400.0
 
 
 class Column(NamedTuple):
@@ -164,19 +163,6 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
     if not used:
         raise ValueError("no column tells the rows apart: all are constant.")
     return ColumnTransformer(used, verbose_feature_names_out=False)
-
-
-def expand_dates(seconds: Any) -> np.ndarray:
-    """Days since 1970, month and weekday of seconds since 1970."""
-    days = np.floor(np.asarray(seconds, dtype=np.float64) / _DAY)
-    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12 + 1
-    weekdays = (days + 3) % 7
-    return np.concatenate([np.asarray(seconds) / _DAY, months, weekdays], axis=1).astype(np.float64)
-
-
-def name_dates(_: Any, names: Any) -> list[str]:
-    """Names of what `expand_dates` returns."""
-    return [f"{name} {part}" for part in ("days", "month", "weekday") for name in names]
 
 
 def make_model(columns: Sequence[Column], classifier: Any, seed: int) -> Pipeline:

@@ -8,7 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +19,8 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 from sklearn.datasets import load_svmlight_file
+
+from ..atomic import whole_or_nothing
 
 #: Rows that are worked on together.
 BLOCK_ROWS = 65_536
@@ -201,12 +203,14 @@ class TableWriter:
         if path != "-" and self._target.is_dir():
             raise ValueError(f"{path} is a folder: name a file in it.")
         self._is_file = path != "-" and (self._target.is_file() or not self._target.exists())
-        self._beside = self._target.with_name(f".{self._target.name}.{os.getpid()}")
         self._to_stdout = path == "-"
         self._writer: Any = None
         self._sink: Any = None
 
     def __enter__(self) -> "TableWriter":
+        with ExitStack() as stack:
+            self._place = stack.enter_context(whole_or_nothing(self._target)) if self._is_file else self._target
+            self._stack = stack.pop_all()
         return self
 
     def write(self, table: pa.Table) -> None:
@@ -216,22 +220,16 @@ class TableWriter:
         self._writer.write_table(table)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        try:
+        with self._stack:
             if self._writer is not None:
                 self._writer.close()
             if self._sink is not None and not self._to_stdout:
                 self._sink.close()
-            if kind is None and self._is_file:
-                os.replace(self._beside, self._target)
-        finally:
-            if self._is_file:
-                self._beside.unlink(missing_ok=True)
+            if error is not None:
+                raise error
 
     def _start(self, schema: pa.Schema) -> None:
-        if self._is_file:
-            self._target.parent.mkdir(parents=True, exist_ok=True)
-        place = self._beside if self._is_file else self._target
-        self._sink = sys.stdout.buffer if self._to_stdout else place.open("wb")
+        self._sink = sys.stdout.buffer if self._to_stdout else self._place.open("wb")
         if ".parquet" in self._suffixes:
             self._writer = pa.parquet.ParquetWriter(self._sink, schema)
         elif ".arrow" in self._suffixes or ".feather" in self._suffixes:
