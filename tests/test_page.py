@@ -83,6 +83,9 @@ def test_slider_changes_the_numbers_and_they_agree_with_evaluate(files, browser)
         assert rows() == min(40, int(text("left")))
         seen.add(text("accuracy"))
     assert len(seen) > 1
+    browser.find_element("id", "certified").click()
+    ours = json.loads(call("evaluate", files / "model.skops", files / "test.csv", "--json")[1])["methods"]["optiscore"]
+    assert (text("chosen"), text("coverage")) == ("1.000", f"{100 * ours['coverage'][0]:.1f} %")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

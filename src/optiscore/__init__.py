@@ -1,5 +1,8 @@
 """Classification with class moments that are known only up to a radius: optimistic and pessimistic scores."""
 
+# SciPy's modules take longer to load before scikit-learn's than after them.
+import sklearn.base  # noqa: F401 - for its effect on what follows
+
 from .classifier import OptimisticScoreClassifier
 from .classifier_cv import OptimisticScoreClassifierCV
 from .covariance import RidgeCovariance
