@@ -33,7 +33,7 @@ format: $(VENV)/.has-check ## Format the code and mend what the linter can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(VENV)/.has-rich ## Measure the speed (some ten minutes)
+bench: $(VENV)/.has-cli ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/cross_validation.py

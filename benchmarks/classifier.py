@@ -1,13 +1,9 @@
 """Time and memory of fit and predict against scikit-learn's QDA, as ratios within one run."""
 
-import argparse
-import os
-
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-from timing import best_seconds, peak_bytes
+from timing import best_seconds, main, peak_bytes
 
 from optiscore import OptimisticScoreClassifier
 
@@ -74,10 +70,4 @@ def fit_table(rounds: int) -> Table:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="rounds in which the contenders take turns")
-    rounds = parser.parse_args().rounds
-    console = Console(width=None if Console().is_terminal else 110)
-    console.print(f"{os.cpu_count()} cores, numpy {np.__version__}; best of {rounds}, contenders alternating.")
-    console.print(fit_table(rounds))
-    console.print(predict_table(rounds))
+    main(__doc__, fit_table, predict_table, rounds=5)

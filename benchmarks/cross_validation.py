@@ -1,21 +1,19 @@
 """Time of the cross-validated classifier against scikit-learn's GridSearchCV and against a single fit, in one run."""
 
-import argparse
-import os
 from itertools import product
 
 import numpy as np
 from classifier import make_data
-from rich.console import Console
 from rich.table import Table
 from sklearn.model_selection import GridSearchCV
-from timing import best_seconds, peak_bytes
+from timing import best_seconds, main, peak_bytes
 
 from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV
+from optiscore.experiments.methods import GRID
 from optiscore.scores.base import _table
 
 N, D = 20_000, 20
-RADII = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.16, 0.2, 0.5]) * np.sqrt(D)
+RADII = GRID * np.sqrt(D)
 
 
 def cold(run):
@@ -57,9 +55,4 @@ def search_table(rounds: int) -> Table:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3, help="rounds in which the contenders take turns")
-    rounds = parser.parse_args().rounds
-    console = Console(width=None if Console().is_terminal else 110)
-    console.print(f"{os.cpu_count()} cores, numpy {np.__version__}; best of {rounds}, contenders alternating.")
-    console.print(search_table(rounds))
+    main(__doc__, search_table, rounds=3)

@@ -1,8 +1,14 @@
-"""Measure contenders fairly: alternating in one run, best of several, with peak memory."""
+"""Measure contenders fairly: alternating in one run, best of several, with peak memory; and print what was found."""
 
+import argparse
+import os
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
 
 Contender = Callable[[], object]
 
@@ -30,3 +36,14 @@ def peak_bytes(run: Contender) -> int:
         return tracemalloc.get_traced_memory()[1] - before
     finally:
         tracemalloc.stop()
+
+
+def main(description: str, *tables: Callable[[int], Table], rounds: int) -> None:
+    """Print tables, each made for a number of rounds that the command line may change."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--rounds", type=int, default=rounds, help="rounds in which the contenders take turns")
+    rounds = parser.parse_args().rounds
+    console = Console(width=None if Console().is_terminal else 130)
+    console.print(f"{os.cpu_count()} cores, numpy {np.__version__}; best of {rounds}, contenders alternating.")
+    for make in tables:
+        console.print(make(rounds))

@@ -88,6 +88,16 @@ def test_equals_grid_search_where_scores_are_tabulated(scoring):
     )
 
 
+def test_single_precision_is_near_grid_search_where_scores_are_tabulated():
+    X, y = blobs(2, n=5000)
+    X = X.astype(np.float32)
+    model = CV(radii=[0.01, 0.3], scoring="neg_log_loss", threshold="minimax").fit(X, y)
+    search = grid_search(model, scoring="neg_log_loss", threshold="minimax").fit(X, y)
+    np.testing.assert_allclose(
+        model.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"], rtol=0, atol=1e-5
+    )
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "roc_auc_ovr"])
 def test_weights_and_routing_equal_grid_search(n_classes, scoring):

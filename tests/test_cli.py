@@ -191,12 +191,12 @@ def test_plane_and_drift(folder):
     codes = rng.integers(2, size=4000)
     X = np.stack([rng.multivariate_normal(model.means_[c], model.covariances_[c]) for c in codes])
     training = training_groups(model, X[:2000])
-    groups = measure_drift(model, training, X[2000:])
+    groups = measure_drift(model, training, 2000, X[2000:])
     assert [group.rows for group in groups][-1] == 2000
     assert not any("guarantee does not cover" in group.verdict for group in groups)
-    moved = measure_drift(model, training, X + 5 * np.sqrt(np.diagonal(model.covariances_[0])))
+    moved = measure_drift(model, training, 2000, X + 5 * np.sqrt(np.diagonal(model.covariances_[0])))
     assert "outside the ball" in moved[-1].verdict
-    assert measure_drift(model, training, X[:3])[-1].verdict == "too few rows to tell"
+    assert measure_drift(model, training, 2000, X[:3])[-1].verdict == "too few rows to tell"
     plane = discriminant_plane(model)
     grid = rng.normal(size=(5, 2))
     np.testing.assert_allclose(plane.project(plane.points(grid)), grid, atol=1e-8)

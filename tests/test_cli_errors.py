@@ -127,7 +127,7 @@ def test_fuzzed_tables_never_end_in_a_traceback(folder, tmp_path, header, rows, 
     source, model, out = tmp_path / "t.csv", tmp_path / "m", tmp_path / "p.csv"
     source.write_bytes(text.encode(encoding))
     for path, arguments in (
-        (model, ["fit", source, "--target", "label", "-o", model, "--quiet"]),
+        (model, ["fit", source, "--target", "label", "-o", model]),
         (out, ["predict", folder / "model.skops", source, "-o", out]),
     ):
         path.unlink(missing_ok=True)

@@ -15,9 +15,10 @@ import pytest
 from optiscore import moment_divergence
 from optiscore.datasets import list_benchmarks
 from optiscore.experiments import EXPERIMENTS
-from optiscore.experiments.experiment import Result, mean_and_error
+from optiscore.experiments.experiment import Compared, Result, mean_and_error
 from optiscore.experiments.figure1 import kolmogorov_distance, limit_law
 from optiscore.experiments.methods import SparseCovariance
+from optiscore.experiments.report import Section, render
 from optiscore.experiments.runner import to_csv
 from optiscore.experiments.shift import inflation
 from optiscore.experiments.store import CellStore, fingerprint
@@ -161,24 +162,28 @@ def test_version():
 
 def test_store_starts_anew_for_other_code(tmp_path):
     path = tmp_path / "cells.jsonl"
-    with CellStore(path, "old") as store:
-        store.add({"a": 1}, {"x": 0.1}, 1.0)
-        assert {"a": 1} in store
-    with CellStore(path, "old") as store:
-        assert store.results([{"a": 2}, {"a": 1}]) == [Result({"a": 1}, {"x": 0.1}, 1.0)]
-    with CellStore(path, "new") as store:
-        assert {"a": 1} not in store
+    store = CellStore(path, "old")
+    store.add({"a": 1}, {"x": 0.1}, 1.0)
+    assert {"a": 1} in store
+    assert CellStore(path, "old").results([{"a": 2}, {"a": 1}]) == [Result({"a": 1}, {"x": 0.1}, 1.0)]
+    before = path.read_bytes()
+    assert {"a": 1} not in CellStore(path, "new")
+    assert path.read_bytes() == before, "looking must not write"
+    CellStore(path, "new").add({"a": 2}, {}, 1.0)
+    assert {"a": 1} not in CellStore(path, "old")
+
+
+def test_store_passes_over_what_is_no_record(tmp_path):
+    path = tmp_path / "cells.jsonl"
+    CellStore(path, "new").add({"a": 1}, {"x": 0.1}, 1.0)
     with path.open("ab") as file:
-        file.write(b'{}\nnull\n5\n{"cell": {"a": 3}}\n')
-    with CellStore(path, "new") as store:
-        store.add({"a": 4}, {}, 1.0)
-    with CellStore(path, "new") as store:
-        assert {"a": 4} in store
-        assert {"a": 3} not in store
+        file.write(b'{}\nnull\n5\n{"cell": {"a": 3}}\nno json\n{"cell": {"a": 5}, "val')
+    CellStore(path, "new").add({"a": 4}, {}, 1.0)
+    store = CellStore(path, "new")
+    assert [{"a": i} in store for i in (1, 3, 4, 5)] == [True, False, True, False]
     for rubbish in (b"", b"\x00\xff", b"{}\n"):
         path.write_bytes(rubbish)
-        with CellStore(path, "new") as store:
-            store.add({"a": 1}, {"x": 0.1}, 1.0)
+        CellStore(path, "new").add({"a": 1}, {"x": 0.1}, 1.0)
         header, *rest = path.read_text(encoding="ascii").splitlines()
         assert json.loads(header) == {"code": "new"}
         assert len(rest) == 1
@@ -198,7 +203,22 @@ def test_results_survive_json():
 
 
 def test_csv():
-    assert to_csv([{"a": 1, "b": 0.5, "c": "x,y"}]) == b'a,b,c\n1,0.500000,"x,y"\n'
+    row = {"a": 1, "b": 0.5, "c": "x,y", "d": Compared(1.5, 2.0, "*")}
+    assert to_csv([row]) == b'a,b,c,d\n1,0.500000,"x,y",1.500000\n'
+
+
+def test_table_beside_print():
+    """One trial of made-up accuracies: values, printed ones and the star in the page, values only in the file."""
+    cells = [cell for cell in EXPERIMENTS["table1"].cells(True) if cell["dataset"].startswith("ban")]
+    results = [Result(cell, {"accuracy": 0.9}, 2.0) for cell in cells]
+    summary = EXPERIMENTS["table1"].summarise(results)
+    page = render([Section(EXPERIMENTS["table1"], summary, 1.0, {})], {}, {})
+    assert "99.33 (-9.33) *" in page
+    assert "look exchanged in print" in page
+    assert page.count('class="compared less"') == 7
+    assert "seconds, all trials" in page
+    assert "table1 difference to print" not in page
+    assert b"seconds" not in to_csv(summary.tables["table1"].rows)
 
 
 def test_mean_and_error():

@@ -121,7 +121,7 @@ def choose(mean_scores: FloatArray, candidates: Candidates) -> int:
     known = ~np.isnan(mean_scores)
     if not known.any():
         raise ValueError("the cross-validation score is NaN for every candidate; choose another scoring.")
-    radii = np.tile(candidates.grid.vectors.sum(axis=1), len(mean_scores) // len(candidates.grid.vectors))
+    radii = np.array([candidate.radii.sum() for candidate in candidates])
     tied = np.flatnonzero(known)
     for quality in (mean_scores, _mean_of_neighbours(mean_scores, candidates), radii):
         tied = tied[_is_highest(quality[tied])]

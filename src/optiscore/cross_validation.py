@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -122,14 +121,10 @@ def _squared_distances(fold: Fold, moments: NominalMoments) -> FloatArray:
     """Squared distances (n_classes, n) of the training samples, if the threshold is tuned, and of the test samples."""
     distances = ClassDistances(moments.means, moments.factors)
     alpha = np.empty((len(moments.means), fold.n_tuned + len(fold.test.X)), dtype=fold.test.X.dtype)
-    for X, part in ((fold.training.X, alpha[:, : fold.n_tuned]), (fold.test.X, alpha[:, fold.n_tuned :])):
-        if part.size:
-            distances.for_each_block(X, partial(_store, part))
+    if fold.n_tuned:
+        distances.fill(fold.training.X, alpha[:, : fold.n_tuned])
+    distances.fill(fold.test.X, alpha[:, fold.n_tuned :])
     return alpha
-
-
-def _store(alpha: FloatArray, rows: slice, block: FloatArray) -> None:
-    alpha[:, rows] = block
 
 
 def _decide_by(fold: Fold, priors: FloatArray, scores: LogScores) -> tuple[Rule, LogScores]:

@@ -83,6 +83,14 @@ class ClassDistances:
         with _single_threaded_blas, ThreadPoolExecutor(n_threads) as pool:
             list(pool.map(work, range(0, n, step)))
 
+    def fill(self, X: FloatArray, alpha: FloatArray) -> None:
+        """Put the squared distances of all rows of X into an array (n_classes, n)."""
+
+        def consume(rows: slice, block: FloatArray) -> None:
+            alpha[:, rows] = block
+
+        self.for_each_block(X, consume)
+
     def _mend_overflow(self, X: FloatArray, alpha: FloatArray) -> None:
         ceiling = float(np.finfo(X.dtype).max ** 0.9)
         if alpha.max(initial=0) <= ceiling:

@@ -1,10 +1,12 @@
-"""The classifier at the end of a pipeline, and the samples as it sees them."""
+"""The classifier at the end of a pipeline, the samples as it sees them, and its decisions by index."""
 
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ._typing import BoolArray
 from .prediction import BaseScoreClassifier
 
 
@@ -20,3 +22,9 @@ def classifier_and_samples(estimator: Any, X: Any) -> tuple[BaseScoreClassifier,
             f"{type(estimator).__name__}."
         )
     return estimator, X
+
+
+def decisions(classifier: BaseScoreClassifier, X: Any) -> tuple[np.ndarray, BoolArray]:
+    """Index of the predicted class of each sample, and whether it is the only plausible one."""
+    codes = np.searchsorted(classifier.classes_, classifier.predict(X))
+    return codes, classifier.predict_set(X).sum(axis=1) == 1

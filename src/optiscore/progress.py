@@ -2,21 +2,31 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
-def progress_bar(description: str, total: int, *, visible: bool) -> Iterator[Callable[[int], None]]:
+def progress_bar(
+    description: str, total: int | None, *, visible: bool = True, console: Any = None
+) -> Iterator[Callable[[int], None]]:
     """Yield a function that advances the bar by some steps; silent unless visible."""
     if not visible:
         yield lambda _: None
         return
     try:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich import progress as parts
     except ImportError:
         raise ImportError(
             "a progress bar needs rich: pip install 'optiscore[rich]', or ask for none (verbose=0)."
         ) from None
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns) as progress:
+    columns = (
+        parts.TextColumn("{task.description}", markup=False),
+        parts.BarColumn(),
+        parts.MofNCompleteColumn(),
+        parts.TimeElapsedColumn(),
+        parts.TextColumn("left"),
+        parts.TimeRemainingColumn(),
+    )
+    with parts.Progress(*columns, console=console) as progress:
         task = progress.add_task(description, total=total)
         yield lambda steps: progress.advance(task, steps)

@@ -86,6 +86,7 @@ def fit(
 
     if cv and radius != "clt":
         raise typer.BadParameter("--cv chooses the radii: leave out --radius.")
+    # Whether it is the name of a score is for the classifier to say.
     kind: Any = score
     rule = _number_or_name(threshold)
     classifier: Any = OptimisticScoreClassifier(kind, radius=_number_or_name(radius), threshold=rule)
@@ -113,14 +114,16 @@ def predict(
 
     - `cat new.csv | optiscore predict model.skops - > predictions.csv`
     """
+    from ..progress import progress_bar
     from .prediction import predict_file
-    from .show import counting_rows
+    from .tables import estimate_rows
     from .training import load
 
     if math.isnan(abstain_below):
         raise typer.BadParameter("--abstain-below must be a number.")
     trained = load(model)
-    with counting_rows(data, visible=not quiet and sys.stderr.isatty()) as advance:
+    errors = Console(stderr=True)
+    with progress_bar(data, estimate_rows(data), visible=not quiet and errors.is_terminal, console=errors) as advance:
         n_rows, seconds = _clocked(lambda: predict_file(trained, data, out, abstain_below, advance))
     if not quiet and out != "-":
         print(f"{n_rows:,} rows in {seconds:.1f} s ({n_rows / seconds:,.0f} per second) -> {out}", file=sys.stderr)

@@ -38,7 +38,7 @@ class Drift(NamedTuple):
 
 
 def training_groups(model: Any, X: np.ndarray) -> list[Any]:
-    """Number, mean and covariance of the training rows by predicted label, and of all of them.
+    """Mean and covariance of the training rows by predicted label, and of all of them.
 
     Rows that are predicted as a class are not the class: what lies beyond the boundary is cut off. Later rows are
     therefore compared with the training rows that got the same label.
@@ -51,15 +51,15 @@ def training_groups(model: Any, X: np.ndarray) -> list[Any]:
 def _moments(X: np.ndarray) -> list[Any]:
     mean = X.mean(axis=0)
     spread = X.std(axis=0)
-    return [len(X), mean, standardised_ledoit_wolf(X, mean, np.where(spread > 0, spread, 1.0))]
+    return [mean, standardised_ledoit_wolf(X, mean, np.where(spread > 0, spread, 1.0))]
 
 
-def measure_drift(model: Any, groups: list[Any], X: np.ndarray) -> list[Drift]:
+def measure_drift(model: Any, groups: list[Any], n_training: int, X: np.ndarray) -> list[Drift]:
     """Per class, by predicted label, and for all rows."""
     predicted = model.predict(X)
     names = [f"predicted {label}" for label in model.classes_]
     parts = [X[predicted == label] for label in model.classes_]
-    radii = [*model.radii_.tolist(), clt_radius(groups[-1][0], X.shape[1])]
+    radii = [*model.radii_.tolist(), clt_radius(n_training, X.shape[1])]
     together = zip([*names, "all rows"], [*parts, X], groups, radii, strict=True)
     return [_drift(name, part, group, radius) for name, part, group, radius in together]
 
@@ -68,7 +68,7 @@ def _drift(name: str, X: np.ndarray, group: Any, radius: float) -> Drift:
     n, d = X.shape
     if group is None or n < d + 2:
         return Drift(name, n, None, radius, None)
-    _, mean, covariance = group
+    mean, covariance = group
     found = _divergence(X, mean, covariance)
     tails = limit_radius(X, mean=X.mean(axis=0), covariance=covariance) / clt_radius(n, d)
     return Drift(name, n, found, radius, _by_chance(n, mean, covariance) * max(1.0, tails))

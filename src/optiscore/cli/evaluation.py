@@ -1,15 +1,13 @@
 """How a trained model does on labelled rows, beside QDA, LDA and logistic regression, with bootstrap intervals."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow.compute as pc
 from sklearn.metrics import log_loss, roc_auc_score
 
 from ..metrics import area_under_risk_coverage
-from .preparation import labels_of, transform
-from .tables import nearest, read_table
+from .preparation import classifier_and_rows, labelled_rows, labels_of
+from .tables import read_table
 from .training import Trained, frame_of
 
 # Of large tables fewer resamples do: their intervals are narrow.
@@ -25,7 +23,7 @@ class Judged(NamedTuple):
     confidence: np.ndarray
 
 
-class TestRows(NamedTuple):
+class LabelledRows(NamedTuple):
     """Labelled rows as the classifier sees them."""
 
     X: np.ndarray
@@ -33,34 +31,28 @@ class TestRows(NamedTuple):
     classes: np.ndarray
 
 
-def read_test(trained: Trained, path: str) -> TestRows:
+def read_test(trained: Trained, path: str) -> LabelledRows:
     """Labelled rows from a table."""
-    table, target = read_table(path), trained["target"]
-    if target not in table.column_names:
-        raise ValueError(f"{path} has no column {target!r}.{nearest(target, table.column_names)}")
+    table, target_column = labelled_rows(read_table(path), trained["target"], path)
     classes = trained["pipeline"].classes_
-    table = table.filter(pc.is_valid(table[target]))
-    if not table.num_rows:
-        raise ValueError(f"{path} has no row with a label.")
-    labels = labels_of(table[target], as_numbers=classes.dtype.kind == "i").astype(str)
+    labels = labels_of(target_column, as_numbers=classes.dtype.kind == "i").astype(str)
     known = classes.astype(str).tolist()
     unknown = sorted(set(labels.tolist()) - set(known))
     if unknown:
         raise ValueError(f"{path} has the label {unknown[0]!r}, which the model does not know: {known}.")
     codes = np.array([known.index(label) for label in labels])
-    return TestRows(transform(trained["pipeline"], frame_of(trained, table, path)), codes, classes)
+    _, X = classifier_and_rows(trained["pipeline"], frame_of(trained, table, path))
+    return LabelledRows(X, codes, classes)
 
 
-def judge(trained: Trained, test: TestRows) -> dict[str, Judged]:
+def judge(trained: Trained, test: LabelledRows) -> dict[str, Judged]:
     """Every method on the test rows."""
     model = trained["pipeline"][-1]
     proba = model.predict_proba(test.X)
     predicted = np.searchsorted(test.classes, model.predict(test.X))
     judged = {OURS: Judged(predicted, proba, model.certified_radius(test.X))}
     for name, other in trained["baselines"].items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            proba = other.predict_proba(test.X)
+        proba = other.predict_proba(test.X)
         top = np.sort(proba, axis=1)
         judged[name] = Judged(proba.argmax(axis=1), proba, top[:, -1] - top[:, -2])
     return judged

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment
 from plotly.offline import get_plotlyjs
+from sklearn.metrics import confusion_matrix
 
 from .. import __version__
 from ..metrics import risk_coverage_curve
 from .drift import Drift, measure_drift
-from .evaluation import OURS, Judged, TestRows, evaluate, judge
+from .evaluation import OURS, Judged, LabelledRows, evaluate, judge
 from .plane import discriminant_plane, regions
 from .show import facts_of
 from .training import Trained
@@ -19,18 +20,18 @@ from .training import Trained
 _MAX_CURVE, _MAX_DOTS, _MAX_LISTED = 400, 2_000, 40
 
 
-def render(trained: Trained, test: TestRows, source: str, seed: int) -> str:
+def render(trained: Trained, test: LabelledRows, source: str, seed: int) -> str:
     """The page as text; it needs nothing else."""
     model = trained["pipeline"][-1]
     judged = judge(trained, test)
     ours = judged[OURS]
     results = evaluate(judged, test.codes, 1.0, seed)
-    drift = measure_drift(model, trained["groups"], test.X)
+    drift = measure_drift(model, trained["groups"], trained["rows"], test.X)
     data: dict[str, Any] = {
         "classes": [str(label) for label in test.classes],
         "rows": _rows(model, test, ours),
         "curves": {name: _curve(part, test.codes) for name, part in judged.items()},
-        "confusion": _confusion(ours.predicted, test.codes, len(test.classes)),
+        "confusion": confusion_matrix(test.codes, ours.predicted, labels=range(len(test.classes))).tolist(),
         "reliability": _reliability(ours, test.codes),
         "plane": _plane(model, test),
     }
@@ -52,7 +53,7 @@ def render(trained: Trained, test: TestRows, source: str, seed: int) -> str:
     )
 
 
-def _rows(model: Any, test: TestRows, ours: Judged) -> dict[str, Any]:
+def _rows(model: Any, test: LabelledRows, ours: Judged) -> dict[str, Any]:
     """What the slider needs of every row; infinite radii become null."""
     lower, upper = model.predict_proba_bounds(test.X)
     everyone = np.arange(len(test.codes))
@@ -72,10 +73,6 @@ def _curve(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
     return {"coverage": coverage[shown].tolist(), "risk": risk[shown].tolist()}
 
 
-def _confusion(predicted: np.ndarray, codes: np.ndarray, n_classes: int) -> list[list[int]]:
-    return np.bincount(codes * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes).tolist()
-
-
 def _reliability(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
     """Mean probability and share of right predictions, in ten bins of equal size."""
     top = judged.proba.max(axis=1)
@@ -88,7 +85,7 @@ def _reliability(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
     }
 
 
-def _plane(model: Any, test: TestRows) -> dict[str, Any] | None:
+def _plane(model: Any, test: LabelledRows) -> dict[str, Any] | None:
     if test.X.shape[1] < 2:
         return None
     plane = discriminant_plane(model)

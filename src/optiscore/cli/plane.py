@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import FloatArray
+from ..pipelines import decisions
 
 
 class Plane(NamedTuple):
@@ -55,7 +56,5 @@ def regions(model: Any, plane: Plane, coordinates: FloatArray, resolution: int =
     margin = 0.25 * (high - low) + 1e-9
     x, y = (np.linspace(a, b, resolution) for a, b in zip(low - margin, high + margin, strict=True))
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    samples = plane.points(grid)
-    labels = np.searchsorted(model.classes_, model.predict(samples)).reshape(resolution, resolution)
-    certified = (model.predict_set(samples).sum(axis=1) == 1).reshape(resolution, resolution)
+    labels, certified = (part.reshape(resolution, resolution) for part in decisions(model, plane.points(grid)))
     return {"x": x, "y": y, "labels": labels, "certified": certified}

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .preparation import transform
-from .tables import TableWriter, read_blocks
+from .preparation import classifier_and_rows
+from .tables import read_blocks, table_writer
 from .training import Trained, frame_of
 
 
 def predict_file(trained: Trained, source: str, out: str, abstain_below: float, advance: Callable[[int], None]) -> int:
     """Predict all rows of a table in blocks; the number of rows."""
     n_rows = 0
-    with TableWriter(out) as writer:
+    with table_writer(out) as write:
         for table in read_blocks(source):
-            writer.write(predict_table(trained, table, source, abstain_below))
+            write(predict_table(trained, table, source, abstain_below))
             n_rows += table.num_rows
             advance(table.num_rows)
         if not n_rows:
@@ -26,9 +26,7 @@ def predict_file(trained: Trained, source: str, out: str, abstain_below: float, 
 
 def predict_table(trained: Trained, table: pa.Table, source: str, abstain_below: float) -> pa.Table:
     """Predictions for the rows of a table."""
-    pipeline = trained["pipeline"]
-    X = transform(pipeline, frame_of(trained, table, source))
-    model = pipeline[-1]
+    model, X = classifier_and_rows(trained["pipeline"], frame_of(trained, table, source))
     labels, radius = model.predict(X), model.certified_radius(X)
     lower, upper = model.predict_proba_bounds(X)
     columns: dict[str, Any] = {
@@ -45,9 +43,7 @@ def predict_table(trained: Trained, table: pa.Table, source: str, abstain_below:
 
 def _join(plausible: np.ndarray, classes: np.ndarray) -> pa.Array:
     """The plausible labels of each row as text; there are few different sets, each of which is spelled out once."""
-    codes = plausible @ (1 << np.arange(len(classes), dtype=object)) if len(classes) > 62 else None
-    if codes is None:
-        codes = plausible @ (np.int64(1) << np.arange(len(classes)))
-    sets, place = np.unique(codes, return_inverse=True)
-    texts = ["|".join(str(label) for c, label in enumerate(classes) if int(code) >> c & 1) for code in sets]
-    return pa.array(np.array(texts, dtype=object)[place], type=pa.string())
+    sets, place = np.unique(np.packbits(plausible, axis=1), axis=0, return_inverse=True)
+    members = np.unpackbits(sets, axis=1, count=len(classes)).astype(bool)
+    texts = ["|".join(str(label) for label in classes[row]) for row in members]
+    return pa.array(np.array(texts, dtype=object)[place.ravel()], type=pa.string())

@@ -16,7 +16,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 
 from ..dates import expand_dates, name_dates
-from .tables import nearest, numbers
+from ..pipelines import classifier_and_samples
+from .tables import column_of, numbers
 
 #: Text columns with more distinct values than this are encoded by what they tell about the label.
 MANY_VALUES = 30
@@ -54,21 +55,13 @@ def _describe(name: str, column: pa.ChunkedArray) -> Column:
     missing = column.null_count
     if distinct <= 1:
         kind = "constant"
-    elif _is_date(column):
-        kind = "date"
-    elif (values := None if pa.types.is_boolean(column.type) else numbers(column)) is not None:
+    elif not pa.types.is_boolean(column.type) and (values := numbers(column)) is not None:
         kind, missing = "number", int(np.isnan(values).sum())
+    elif _seconds(column) is not None:
+        kind = "date"
     else:
         kind = "category" if distinct <= MANY_VALUES else "text"
     return Column(name, kind, distinct, missing)
-
-
-def _is_date(column: pa.ChunkedArray) -> bool:
-    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-        return True
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return False
-    return numbers(column) is None and _seconds(column) is not None
 
 
 def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
@@ -76,6 +69,7 @@ def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
     for kind in (pa.timestamp("us"), pa.date32()):
         try:
             stamps = column.cast(kind, safe=False).cast(pa.timestamp("us"))
+        # Values that are no dates, or a type that is never one.
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
         return stamps.cast(pa.int64()).to_pandas().to_numpy(dtype=np.float64) / 1e6
@@ -89,11 +83,7 @@ def to_frame(table: pa.Table, columns: Sequence[Column], path: str) -> pd.DataFr
     if table.schema.metadata == {b"absent": b"zero"}:
         absent = [column.name for column in used if column.name not in names and column.name[:1] == "x"]
         table = pa.table({n: table[n] for n in names} | {n: np.zeros(table.num_rows) for n in absent})
-        names = table.column_names
-    for column in used:
-        if column.name not in names:
-            raise ValueError(f"{path} has no column {column.name!r}.{nearest(column.name, names)}")
-    return pd.DataFrame({c.name: _values(c, table[c.name], path) for c in used})
+    return pd.DataFrame({c.name: _values(c, column_of(table, c.name, path), path) for c in used})
 
 
 def _values(known: Column, column: pa.ChunkedArray, path: str) -> Any:
@@ -125,10 +115,10 @@ def new_values_allowed() -> Iterator[None]:
         yield
 
 
-def transform(pipeline: Pipeline, frame: pd.DataFrame) -> np.ndarray:
-    """Rows as the classifier at the end of a pipeline sees them."""
+def classifier_and_rows(pipeline: Pipeline, frame: pd.DataFrame) -> tuple[Any, np.ndarray]:
+    """The classifier at the end of a pipeline, and rows as it sees them."""
     with new_values_allowed():
-        return pipeline[:-1].transform(frame)
+        return classifier_and_samples(pipeline, frame)
 
 
 def _culprit(known: Column, column: pa.ChunkedArray) -> str:
@@ -168,6 +158,14 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
 def make_model(columns: Sequence[Column], classifier: Any, seed: int) -> Pipeline:
     """One pipeline from frames to labels."""
     return Pipeline([("columns", vectoriser(columns, seed)), ("classifier", classifier)])
+
+
+def labelled_rows(table: pa.Table, target: str, path: str) -> tuple[pa.Table, pa.ChunkedArray]:
+    """The rows that have a label, without it, and their labels."""
+    table = table.filter(pc.is_valid(column_of(table, target, path)))
+    if not table.num_rows:
+        raise ValueError(f"{path} has no row with a label in column {target!r}.")
+    return table.drop_columns([target]), table[target]
 
 
 def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.ndarray:

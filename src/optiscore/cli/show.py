@@ -1,17 +1,13 @@
-"""What the commands print: tables for people, JSON for programs, and the progress of long work."""
+"""What the commands print: tables for people, JSON for programs."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from .tables import estimate_rows
 from .training import Trained, columns_of
 
 
@@ -89,24 +85,6 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nan(part) for part in value]
     return None if value != value else value
-
-
-@contextmanager
-def counting_rows(source: str, *, visible: bool) -> Iterator[Callable[[int], None]]:
-    """A bar with the rows done so far and the time left, on standard error."""
-    if not visible:
-        yield lambda _: None
-        return
-    columns = (
-        TextColumn("{task.completed:,.0f} rows"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left about"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(source, total=estimate_rows(source))
-        yield lambda steps: progress.advance(task, steps)
 
 
 def _console() -> Console:

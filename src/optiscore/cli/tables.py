@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,9 +22,8 @@ from sklearn.datasets import load_svmlight_file
 
 from ..atomic import whole_or_nothing
 
-#: Rows that are worked on together.
-BLOCK_ROWS = 65_536
-
+# Rows and bytes that are worked on together.
+_BLOCK_ROWS = 65_536
 _BLOCK_BYTES = 8 * 1024 * 1024
 _MAX_LINE = 4 * 1024 * 1024
 _SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".arrow", ".feather")
@@ -70,7 +69,7 @@ def estimate_rows(path: str) -> int | None:
 @contextmanager
 def _open(path: str) -> Iterator[BinaryIO]:
     if path == "-":
-        yield io.BufferedReader(_Replayed(b"", sys.stdin.buffer))
+        yield sys.stdin.buffer
         return
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder, not a table.")
@@ -109,16 +108,17 @@ def _read(stream: Any, path: str) -> Iterator[pa.Table]:
     else:
         stream = io.BufferedReader(_Replayed(head, stream))
     if head[:2] == b"\x1f\x8b":
+        # Unpacked bytes are never read twice: to go back in them is to unpack them again, if it works at all.
         yield from _read(io.BufferedReader(_Replayed(b"", gzip.GzipFile(fileobj=stream))), path)
     elif not head:
         raise ValueError(f"{path} is empty.")
     elif head[:4] == b"PAR1":
-        for batch in pa.parquet.ParquetFile(_seekable(stream)).iter_batches(BLOCK_ROWS):
+        for batch in pa.parquet.ParquetFile(_seekable(stream)).iter_batches(_BLOCK_ROWS):
             yield _checked(pa.Table.from_batches([batch]), path)
     elif head[:6] == b"ARROW1" or head[:4] == b"FEA1":
         table = pa.feather.read_table(_seekable(stream))
-        for start in range(0, table.num_rows, BLOCK_ROWS):
-            yield _checked(table.slice(start, BLOCK_ROWS), path)
+        for start in range(0, table.num_rows, _BLOCK_ROWS):
+            yield _checked(table.slice(start, _BLOCK_ROWS), path)
     elif _SVMLIGHT.match(head.partition(b"\n")[0]):
         yield _read_svmlight(stream, path)
     else:
@@ -185,60 +185,54 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300]
 
 
-class TableWriter:
-    """Blocks of rows into a file, as its suffix says (CSV else); the file is there when all is written, or not at all.
+@contextmanager
+def table_writer(path: str) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield a function that adds blocks of rows to a file, in the format of its suffix; "-" is CSV to standard output.
 
-    Parameters
-    ----------
-    path : str
-        The file; "-" is standard output, as CSV.
+    The file is there when all is written, or not at all.
     """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes[-2:]]
+    if suffixes and suffixes[-1] not in _SUFFIXES:
+        raise ValueError(f"{path} has no known suffix: take one of {', '.join(_SUFFIXES)}.")
+    with ExitStack() as stack:
+        sink = stack.enter_context(_sink(path))
+        writer: Any = None
 
-    def __init__(self, path: str) -> None:
-        self._suffixes = [suffix.lower() for suffix in Path(path).suffixes[-2:]]
-        if path != "-" and self._suffixes and self._suffixes[-1] not in _SUFFIXES:
-            raise ValueError(f"{path} has no known suffix: take one of {', '.join(_SUFFIXES)}.")
-        # Links are followed; what is no file, such as a device, is written to as it is.
-        self._target = Path(os.path.realpath(path))
-        if path != "-" and self._target.is_dir():
-            raise ValueError(f"{path} is a folder: name a file in it.")
-        self._is_file = path != "-" and (self._target.is_file() or not self._target.exists())
-        self._to_stdout = path == "-"
-        self._writer: Any = None
-        self._sink: Any = None
+        def write(table: pa.Table) -> None:
+            nonlocal writer
+            if writer is None:
+                writer = _open_writer(stack, sink, table.schema, suffixes)
+            writer.write_table(table)
 
-    def __enter__(self) -> "TableWriter":
-        with ExitStack() as stack:
-            self._place = stack.enter_context(whole_or_nothing(self._target)) if self._is_file else self._target
-            self._stack = stack.pop_all()
-        return self
+        yield write
 
-    def write(self, table: pa.Table) -> None:
-        """Add rows."""
-        if self._writer is None:
-            self._start(table.schema)
-        self._writer.write_table(table)
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        with self._stack:
-            if self._writer is not None:
-                self._writer.close()
-            if self._sink is not None and not self._to_stdout:
-                self._sink.close()
-            if error is not None:
-                raise error
+def _open_writer(stack: ExitStack, sink: Any, schema: pa.Schema, suffixes: Sequence[str]) -> Any:
+    if ".parquet" in suffixes:
+        return stack.enter_context(pa.parquet.ParquetWriter(sink, schema))
+    if ".arrow" in suffixes or ".feather" in suffixes:
+        return stack.enter_context(pa.ipc.new_file(sink, schema))
+    if ".gz" in suffixes:
+        sink = stack.enter_context(pa.CompressedOutputStream(sink, "gzip"))
+    options = pa.csv.WriteOptions(delimiter="\t" if ".tsv" in suffixes else ",", quoting_style="needed")
+    return stack.enter_context(pa.csv.CSVWriter(sink, schema, write_options=options))
 
-    def _start(self, schema: pa.Schema) -> None:
-        self._sink = sys.stdout.buffer if self._to_stdout else self._place.open("wb")
-        if ".parquet" in self._suffixes:
-            self._writer = pa.parquet.ParquetWriter(self._sink, schema)
-        elif ".arrow" in self._suffixes or ".feather" in self._suffixes:
-            self._writer = pa.ipc.new_file(self._sink, schema)
-        else:
-            if ".gz" in self._suffixes:
-                self._sink = pa.CompressedOutputStream(self._sink, "gzip")
-            options = pa.csv.WriteOptions(delimiter="\t" if ".tsv" in self._suffixes else ",", quoting_style="needed")
-            self._writer = pa.csv.CSVWriter(self._sink, schema, write_options=options)
+
+@contextmanager
+def _sink(path: str) -> Iterator[Any]:
+    """Where to write: links are followed, and what is no file, such as a device, is written to as it is."""
+    if path == "-":
+        yield sys.stdout.buffer
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise ValueError(f"{path} is a folder: name a file in it.")
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:
+            yield stream
+        return
+    with whole_or_nothing(target) as beside, beside.open("wb") as stream:
+        yield stream
 
 
 def numbers(column: pa.ChunkedArray) -> np.ndarray | None:
@@ -249,12 +243,17 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray | None:
         column = pa.compute.utf8_trim_whitespace(column)
     try:
         cast = column.cast(pa.float64())
+    # Text that is no number, or a type that is never one.
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     return cast.to_numpy().astype(np.float64)
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
-    """A hint at what may have been meant."""
+def column_of(table: pa.Table, name: str, path: str) -> pa.ChunkedArray:
+    """A column, or ValueError with a hint at what may have been meant."""
+    names = table.column_names
+    if name in names:
+        return table[name]
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
-    return f" Did you mean {' or '.join(map(repr, close))}?" if close else f" There are: {', '.join(names[:10])}."
+    hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are: {', '.join(names[:10])}."
+    raise ValueError(f"{path} has no column {name!r}. {hint}")

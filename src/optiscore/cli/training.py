@@ -6,18 +6,25 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from sklearn.base import clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 
 from .. import io
+from ..experiments.methods import linear_discriminant, logistic_regression
 from .drift import training_groups
-from .preparation import Column, describe, labels_of, make_model, new_values_allowed, to_frame, transform
-from .tables import nearest, read_table
+from .preparation import (
+    Column,
+    classifier_and_rows,
+    describe,
+    labelled_rows,
+    labels_of,
+    make_model,
+    new_values_allowed,
+    to_frame,
+)
+from .tables import read_table
 
 #: A trained model as it is saved: the pipeline, what it is compared with, and what is known of the training table.
 Trained = dict[str, Any]
@@ -25,16 +32,11 @@ Trained = dict[str, Any]
 
 def train(path: str, target: str, classifier: Any, seed: int) -> Trained:
     """Read a table and train on it."""
-    table = read_table(path)
-    if target not in table.column_names:
-        raise ValueError(f"{path} has no column {target!r}.{nearest(target, table.column_names)}")
-    labelled = pc.is_valid(table[target])
-    dropped = table.num_rows - pc.sum(labelled).as_py()
-    table = table.filter(labelled)
-    labels = labels_of(table[target])
-    table = table.drop_columns([target])
+    whole = read_table(path)
+    table, target_column = labelled_rows(whole, target, path)
     if not table.num_columns:
         raise ValueError(f"{path} has no column but {target!r}.")
+    labels = labels_of(target_column)
     counts = _count(labels, target)
     columns = describe(table)
     frame = to_frame(table, columns, path)
@@ -42,21 +44,19 @@ def train(path: str, target: str, classifier: Any, seed: int) -> Trained:
     folds = StratifiedKFold(min(5, *counts.values()), shuffle=True, random_state=seed)
     with new_values_allowed():
         scores = cross_val_score(model, frame, labels, cv=folds, error_score="raise")
-    model.fit(frame, labels)
     # Encodings of text by the labels are cross-fitted for training; the others must be trained on the same.
     crossfitted = clone(model[:-1]).fit_transform(frame, labels)
     return {
-        "pipeline": model,
+        "pipeline": model.fit(frame, labels),
         "baselines": _baselines(crossfitted, labels),
-        "groups": training_groups(model[-1], transform(model, frame)),
+        "groups": training_groups(*classifier_and_rows(model, frame)),
         "columns": [list(column) for column in columns],
         "target": target,
         "source": Path(path).name,
         "rows": len(labels),
-        "rows without label": dropped,
-        "counts": [[_plain(label), count] for label, count in counts.items()],
+        "rows without label": whole.num_rows - len(labels),
+        "counts": [list(pair) for pair in counts.items()],
         "cross-validated accuracy": scores.tolist(),
-        "seed": seed,
     }
 
 
@@ -72,20 +72,20 @@ def _count(labels: np.ndarray, target: str) -> dict[Any, int]:
     if sizes.min() < 2:
         lone = found[sizes.argmin()]
         raise ValueError(f"class {str(lone)!r} of column {target!r} has one row only: add rows or leave it out.")
-    return dict(zip(found, sizes.tolist(), strict=True))
+    return dict(zip(found.tolist(), sizes.tolist(), strict=True))
 
 
 def _baselines(X: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
     """QDA, LDA and logistic regression as scikit-learn has them; QDA with a little ridge, for singular classes."""
     makers = {
         "QDA": QuadraticDiscriminantAnalysis(reg_param=1e-3),
-        "LDA": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
-        "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
+        "LDA": linear_discriminant(),
+        "logistic": logistic_regression(),
     }
     fitted = {}
     for name, model in makers.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        # What these methods have to say about the columns is shown by their results.
+        with warnings.catch_warnings(action="ignore"):
             try:
                 fitted[name] = model.fit(X, labels)
             # A method that cannot be trained on these columns is left out of the comparison.
@@ -110,7 +110,3 @@ def load(path: str) -> Trained:
 def frame_of(trained: Trained, table: pa.Table, path: str) -> Any:
     """A table as the pipeline knows it."""
     return to_frame(table, columns_of(trained), path)
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label

@@ -22,11 +22,29 @@ class Result(NamedTuple):
     seconds: float
 
 
+class Compared(NamedTuple):
+    """A value beside the printed one; a file holds the value only."""
+
+    value: float
+    printed: float
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows for a file and for the report, which may show a caption and more rows, or nothing of it."""
+
+    rows: Sequence[Row]
+    caption: str = ""
+    more_rows: Sequence[Row] = ()
+    is_shown: bool = True
+
+
 @dataclass(frozen=True)
 class Summary:
     """What is made of the results: tables by file name, figures by file name, and sentences."""
 
-    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
 

@@ -8,7 +8,7 @@ from scipy.interpolate import PchipInterpolator
 from .._typing import FloatArray
 from ..datasets import make_chi_square
 from ..limit_law import LimitLaw
-from .experiment import Cell, Experiment, Result, Row, Summary, Values
+from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values
 
 _D = 20
 _SIZES = (30, 100, 300, 1000)
@@ -60,7 +60,7 @@ def summarise(results: Sequence[Result]) -> Summary:
     ]
     rows.append({"n": "limit", "data sets": "", "median": float(law.quantile(0.5)), "Kolmogorov distance": 0.0})
     return Summary(
-        tables={"figure1": rows},
+        tables={"figure1": Table(rows)},
         figures={"figure1": draw(samples, distance, law)},
         notes=[
             "The curve is the exact limit law, by inversion of its characteristic function: no Monte Carlo. A "

@@ -19,8 +19,8 @@ from sklearn.svm import SVC
 from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, RidgeCovariance
 from .._typing import FloatArray
 
-# Radii and penalties of the paper's cross-validation, in units of sqrt(d).
-_GRID = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.16, 0.2, 0.5])
+#: Radii and penalties of the paper's cross-validation, in units of sqrt(d).
+GRID = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.16, 0.2, 0.5])
 
 _MAX_ITER = 1000
 
@@ -55,12 +55,12 @@ class SparseCovariance(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
 
 
 def _searched(score: Any) -> Callable[[int], Any]:
-    return lambda d: OptimisticScoreClassifierCV(score, radii=_GRID * np.sqrt(d))
+    return lambda d: OptimisticScoreClassifierCV(score, radii=GRID * np.sqrt(d))
 
 
 def _penalised(estimator: Any) -> Callable[[int], Any]:
     def make(d: int) -> Any:
-        candidates = [estimator(penalty) for penalty in _GRID * np.sqrt(d)]
+        candidates = [estimator(penalty) for penalty in GRID * np.sqrt(d)]
         return GridSearchCV(
             OptimisticScoreClassifier(radius=0), {"covariance_estimator": candidates}, cv=5, error_score=0.0
         )

@@ -10,7 +10,7 @@ from .. import OptimisticScoreClassifier
 from .._typing import BoolArray, FloatArray
 from ..datasets import make_plane_classes
 from ..datasets.synthetic import PLANE_COVARIANCES, PLANE_MEANS
-from .experiment import Cell, Result, Row, Summary, Values
+from .experiment import Cell, Result, Row, Summary, Table, Values
 
 _WINDOW = (-4.0, 5.0)
 _RESOLUTION = 400
@@ -47,7 +47,7 @@ def summarise_regions(name: str, results: Sequence[Result]) -> Summary:
         }
         for cell, values, _ in results
     ]
-    return Summary(tables={name: rows}, figures={name: draw_regions(results)})
+    return Summary(tables={name: Table(rows)}, figures={name: draw_regions(results)})
 
 
 def draw_regions(results: Sequence[Result]) -> object:

@@ -6,8 +6,7 @@ import io
 import json
 import platform
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,14 +15,14 @@ from typing import Any
 from joblib import Parallel, delayed
 from matplotlib import rc_context
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..atomic import write_atomically
 from ..datasets import fetch_benchmark
+from ..progress import progress_bar
 from . import EXPERIMENTS
-from .experiment import Cell, Experiment, Result, Row, Summary, Values
+from .experiment import Cell, Compared, Result, Row, Summary, Values
 from .report import Section, render
 from .store import CellStore, fingerprint
 
@@ -44,35 +43,27 @@ def reproduce(settings: Settings, console: Console) -> Path:
     The report has all experiments that are done, whether in this run or before. A quick look has a folder of its own.
     """
     out = settings.out / "quick" if settings.quick else settings.out
-    todo = {name: _unfinished(name, settings.quick, out) for name in EXPERIMENTS}
-    missing = _missing_data([cell for name in settings.names for cell in todo[name]], console)
+    stores = {name: _store(name, out) for name in EXPERIMENTS}
+    cells = {name: experiment.cells(settings.quick) for name, experiment in EXPERIMENTS.items()}
+    missing = _missing_data([c for name in settings.names for c in cells[name] if c not in stores[name]], console)
     for name, reason in missing.items():
         console.print(f"missing {name}: {reason}", markup=False, highlight=False, soft_wrap=True)
     for name in settings.names:
-        _run(EXPERIMENTS[name], settings, out, missing, console)
-    shown = [name for name in EXPERIMENTS if name in settings.names or not todo[name]]
-    outcomes = [_Outcome(EXPERIMENTS[name], _results(name, settings.quick, out)) for name in shown]
+        at_hand = [cell for cell in cells[name] if cell.get("dataset") not in missing]
+        _run(name, at_hand, stores[name], settings.jobs, console)
+    results = {name: stores[name].results(cells[name]) for name in EXPERIMENTS}
+    shown = {n: found for n, found in results.items() if n in settings.names or len(found) == len(cells[n])}
     page, stamp = out / "report.html", _Stamp(out)
-    state = _digest(outcomes, missing)
+    state = _digest(shown, missing)
     if not stamp.vouches_for(state):
         stamp.remove()
-        _write(outcomes, settings.quick, missing, page, console)
+        _write(shown, settings.quick, missing, page, console)
         stamp.write(state)
     return page
 
 
 def _store(name: str, out: Path) -> CellStore:
     return CellStore(out / "cells" / f"{name}.jsonl", fingerprint(EXPERIMENTS[name]))
-
-
-def _unfinished(name: str, quick: bool, out: Path) -> list[Cell]:
-    with _store(name, out) as store:
-        return [cell for cell in EXPERIMENTS[name].cells(quick) if cell not in store]
-
-
-def _results(name: str, quick: bool, out: Path) -> list[Result]:
-    with _store(name, out) as store:
-        return store.results(EXPERIMENTS[name].cells(quick))
 
 
 def _missing_data(cells: Sequence[Cell], console: Console) -> dict[str, str]:
@@ -108,25 +99,17 @@ class _Stamp:
         return "\n".join([state, *(f"{path.name} {path.stat().st_size}" for path in files)]).encode()
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    experiment: Experiment
-    results: list[Result]
-
-
-def _run(experiment: Experiment, settings: Settings, out: Path, missing: dict[str, str], console: Console) -> None:
+def _run(name: str, cells: Sequence[Cell], store: CellStore, jobs: int, console: Console) -> None:
     """Compute the cells that are not there yet."""
-    cells = experiment.cells(settings.quick)
-    with _store(experiment.name, out) as store:
-        todo = [cell for cell in cells if cell not in store and cell.get("dataset") not in missing]
+    todo = [cell for cell in cells if cell not in store]
+    with progress_bar(f"{name:<10}", len(cells), console=console) as advance:
+        advance(len(cells) - len(todo))
+        work = (delayed(_timed)(name, cell) for cell in todo)
         # The executor is not even started where there is nothing to do.
-        jobs = settings.jobs if len(todo) > 1 else 1
-        with _bar(experiment.name, len(cells), console) as advance:
-            advance(len(cells) - len(todo))
-            work = (delayed(_timed)(experiment.name, cell) for cell in todo)
-            for cell, values, seconds in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
-                store.add(cell, values, seconds)
-                advance(1)
+        executor = Parallel(n_jobs=jobs if len(todo) > 1 else 1, return_as="generator_unordered")
+        for cell, values, seconds in executor(work):
+            store.add(cell, values, seconds)
+            advance(1)
 
 
 def _timed(name: str, cell: Cell) -> tuple[Cell, Values, float]:
@@ -137,50 +120,26 @@ def _timed(name: str, cell: Cell) -> tuple[Cell, Values, float]:
     return cell, values, time.perf_counter() - start
 
 
-@contextmanager
-def _bar(name: str, total: int, console: Console) -> Iterator[Any]:
-    columns = (
-        TextColumn(f"{name:<10}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(name, total=total)
-        yield lambda steps: progress.advance(task, steps)
-
-
-def _write(outcomes: Sequence[_Outcome], quick: bool, missing: dict[str, str], page: Path, console: Console) -> None:
+def _write(
+    results: Mapping[str, list[Result]], quick: bool, missing: dict[str, str], page: Path, console: Console
+) -> None:
     sections = []
     with console.status("tables, figures and the report"):
-        for experiment, results in ((outcome.experiment, outcome.results) for outcome in outcomes):
-            if not results:
-                sections.append(Section(experiment, Summary(notes=["No data: see above."]), 0.0, {}))
-                continue
-            summary = experiment.summarise(results)
-            for name, rows in summary.tables.items():
-                write_atomically(page.with_name(f"{name}.csv"), to_csv(rows))
-            pictures = {name: _save(figure, page.with_name(name)) for name, figure in summary.figures.items()}
-            sections.append(Section(experiment, summary, sum(result.seconds for result in results), pictures))
+        for name, found in results.items():
+            summary = EXPERIMENTS[name].summarise(found) if found else Summary(notes=["No data: see above."])
+            for table_name, table in summary.tables.items():
+                write_atomically(page.with_name(f"{table_name}.csv"), to_csv(table.rows))
+            pictures = {title: _save(figure, page.with_name(title)) for title, figure in summary.figures.items()}
+            seconds = sum(result.seconds for result in found)
+            sections.append(Section(EXPERIMENTS[name], summary, seconds, pictures))
         facts = {
             "optiscore": __version__,
             "Python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
+            **{library: version(library) for library in ("numpy", "scipy", "scikit-learn")},
             "settings": "quick: fewer trials than the paper" if quick else "full",
             "written": time.strftime("%Y-%m-%d %H:%M"),
         }
-        write_atomically(page, render(sections, missing, facts, _column_times(outcomes)).encode())
-
-
-def _column_times(outcomes: Sequence[_Outcome]) -> dict[str, float]:
-    """Seconds of each method of Table 1."""
-    seconds: dict[str, float] = {}
-    for outcome in outcomes:
-        for cell, _, spent in outcome.results if outcome.experiment.name == "table1" else ():
-            seconds[cell["method"]] = seconds.get(cell["method"], 0.0) + spent
-    return seconds
+        write_atomically(page, render(sections, missing, facts).encode())
 
 
 def _save(figure: Any, path: Path) -> bytes:
@@ -200,17 +159,22 @@ def to_csv(rows: Sequence[Row]) -> bytes:
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: f"{value:.6f}" if isinstance(value, float) else value for name, value in row.items()})
+        writer.writerow({name: _cell(value) for name, value in row.items()})
     return text.getvalue().encode()
 
 
-def _digest(outcomes: Sequence[_Outcome], missing: dict[str, str]) -> str:
+def _cell(value: Any) -> Any:
+    number = value.value if isinstance(value, Compared) else value
+    return f"{number:.6f}" if isinstance(number, float) else number
+
+
+def _digest(results: Mapping[str, list[Result]], missing: dict[str, str]) -> str:
     """What the report was made of, and by what."""
     digest = hashlib.sha256(json.dumps(missing).encode())
     for path in sorted(Path(__file__).parent.iterdir()):
         if path.is_file():
             digest.update(path.read_bytes())
-    for outcome in outcomes:
-        for cell, values, _ in outcome.results:
-            digest.update(json.dumps([outcome.experiment.name, cell, values]).encode())
+    for name, found in results.items():
+        for cell, values, _ in found:
+            digest.update(json.dumps([name, cell, values]).encode())
     return digest.hexdigest()

@@ -11,7 +11,7 @@ from .. import OptimisticScoreClassifier
 from .._typing import BoolArray, FloatArray
 from ..datasets import fetch_benchmark, list_benchmarks
 from ..metrics import area_under_risk_coverage, risk_coverage_curve
-from .experiment import Cell, Experiment, Result, Row, Summary, Values, mean_and_error
+from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values, mean_and_error
 from .methods import linear_discriminant, logistic_regression, plain_qda
 
 _OURS = "certified radius"
@@ -87,7 +87,7 @@ def summarise(results: Sequence[Result]) -> Summary:
     rows = [_row(name, factor, areas) for name, factor in sorted(excess, key=lambda s: (s[1], s[0]))]
     mean_curves = {key: np.mean(values, axis=0) for key, values in curves.items()}
     return Summary(
-        tables={"selective": rows},
+        tables={"selective": Table(rows)},
         figures={"selective": draw(mean_curves, list(excess))},
         notes=[*_comparisons(rows), *_failures(excess)],
     )

@@ -9,10 +9,11 @@ import numpy as np
 from .. import OptimisticScoreClassifier
 from .._typing import FloatArray
 from ..rootfinding import find_root
-from .experiment import Cell, Experiment, Result, Row, Summary, Values, mean_and_error
+from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values, mean_and_error
 from .methods import linear_discriminant, plain_qda
 
 _D, _PER_CLASS, _TEST = 5, 200, 20_000
+_SPREADS = (np.linspace(0.5, 1.5, _D), np.linspace(1.0, 3.0, _D))
 _FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 _METHODS: dict[str, Callable[[], Any]] = {
     "optimistic, tuned": OptimisticScoreClassifier,
@@ -57,9 +58,6 @@ def _training_set(rng: np.random.Generator) -> tuple[FloatArray, np.ndarray]:
     centres = [np.zeros(_D), np.full(_D, 2.0 / np.sqrt(_D))]
     parts = [rng.normal(size=(_PER_CLASS, _D)) @ A.T + m for A, m in zip(shapes, centres, strict=True)]
     return np.concatenate(parts), np.repeat([0, 1], _PER_CLASS)
-
-
-_SPREADS = (np.linspace(0.5, 1.5, _D), np.linspace(1.0, 3.0, _D))
 
 
 def _drifted(model: Any, kind: str, factor: float, rng: np.random.Generator) -> tuple[FloatArray, np.ndarray]:
@@ -115,7 +113,7 @@ def summarise(results: Sequence[Result]) -> Summary:
         f"Inside the ball (divergence at most the radius) the certified decisions were wrong more often than stated in "
         f"{broken} of {len(inside)} settings on average, and in {each} single runs by more than sampling explains."
     ]
-    return Summary(tables={"shift": rows}, figures={"shift": draw(rows)}, notes=notes)
+    return Summary(tables={"shift": Table(rows)}, figures={"shift": draw(rows)}, notes=notes)
 
 
 def draw(rows: Sequence[Row]) -> object:
@@ -135,7 +133,7 @@ def draw(rows: Sequence[Row]) -> object:
         below.plot(x, wrong, color="#0072b2", marker="s", markersize=4, label="certified and wrong")
         for ax in (above, below):
             ax.axvspan(0, 1, color="#0072b2", alpha=0.08, linewidth=0)
-        above.set_title(f"{title}", fontsize=11)
+        above.set_title(title, fontsize=11)
     axes[0, 0].set_ylabel("accuracy, %")
     axes[1, 0].set_ylabel("share of all samples, %")
     axes[1, 0].set_ylim(bottom=0)

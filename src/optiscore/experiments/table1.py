@@ -11,7 +11,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import train_test_split
 
 from ..datasets import fetch_benchmark, list_benchmarks
-from .experiment import Cell, Experiment, Result, Row, Summary, Values
+from .experiment import Cell, Compared, Experiment, Result, Row, Summary, Table, Values
 from .methods import OTHER_METHODS, PAPER_METHODS
 
 _METHODS = {**PAPER_METHODS, **OTHER_METHODS}
@@ -62,24 +62,36 @@ def accuracies(results: Sequence[Result]) -> dict[tuple[str, str], float]:
 
 
 def summarise(results: Sequence[Result]) -> Summary:
-    """Accuracies, differences to print, and their means per column."""
+    """Accuracies beside the printed ones, differences, and their means per column."""
     ours, printed = accuracies(results), printed_values()
     datasets = list(dict.fromkeys(cell["dataset"] for cell, _, _ in results))
-    rows = [{"dataset": name, **{method: ours[name, method] for method in _METHODS}} for name in datasets]
-    rows.append({"dataset": "mean", **{m: float(np.mean([ours[name, m] for name in datasets])) for m in _METHODS}})
+    rows = [{"dataset": name, **{m: _compared(ours, printed, name, m) for m in _METHODS}} for name in datasets]
+    mean = {"dataset": "mean", **{m: float(np.mean([ours[name, m] for name in datasets])) for m in _METHODS}}
+    seconds = {m: sum(spent for cell, _, spent in results if cell["method"] == m) for m in _METHODS}
     differences = [
         {"dataset": name, **{method: ours[name, method] - printed[name, method] for method in PAPER_METHODS}}
         for name in datasets
     ]
+    caption = (
+        "Accuracy in percent; small below it the printed value and the difference (orange: more here, violet: less "
+        "here). Cells with a star look exchanged in print."
+    )
     return Summary(
         tables={
-            "table1": rows,
-            "table1_difference_to_print": differences,
-            "table1_columns": _columns(ours, printed, datasets),
+            "table1": Table([*rows, mean], caption, more_rows=[{"dataset": "seconds, all trials", **seconds}]),
+            "table1_difference_to_print": Table(differences, is_shown=False),
+            "table1_columns": Table(_columns(ours, printed, datasets)),
         },
         figures={"table1": draw(ours, printed, datasets)},
         notes=_notes(ours, printed, datasets, results),
     )
+
+
+def _compared(
+    ours: Mapping[tuple[str, str], float], printed: Mapping[tuple[str, str], float], name: str, method: str
+) -> float | Compared:
+    key = name, method
+    return Compared(ours[key], printed[key], "*" if key in EXCHANGED else "") if key in printed else ours[key]
 
 
 def mean_difference(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import BoolArray, FloatArray
-from ..pipelines import classifier_and_samples
+from ..pipelines import classifier_and_samples, decisions
 from .figure import new_axes
 
 
@@ -86,13 +86,9 @@ class CertifiedRegionsDisplay:
         x0, x1 = (np.linspace(a, b, resolution) for a, b in zip(low - margin, high + margin, strict=True))
         grid = np.stack(np.meshgrid(x0, x1), axis=-1).reshape(-1, 2)
         classifier, samples = classifier_and_samples(estimator, grid)
-        labels = np.searchsorted(classifier.classes_, classifier.predict(samples))
-        certified = classifier.predict_set(samples).sum(axis=1) == 1
         names = [str(label) for label in classifier.classes_]
-        shape = (resolution, resolution)
-        display = cls(x0, x1, labels.reshape(shape), certified.reshape(shape), class_names=names).plot(
-            ax=ax, **keywords
-        )
+        regions = (part.reshape(resolution, resolution) for part in decisions(classifier, samples))
+        display = cls(x0, x1, *regions, class_names=names).plot(ax=ax, **keywords)
         if y is not None:
             display.draw_samples(points, np.searchsorted(classifier.classes_, np.asarray(y)))
         return display
