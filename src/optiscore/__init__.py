@@ -9,6 +9,7 @@ from .covariance import RidgeCovariance
 from .divergence import moment_divergence
 from .extremes import extremal_moments, log_score
 from .limit_law import LimitLaw
+from .moment_sums import MomentSums
 from .radii import clt_radius, limit_radius
 from .scores import SCORES, Score, ScoreTable
 
@@ -17,6 +18,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "SCORES",
     "LimitLaw",
+    "MomentSums",
     "OptimisticScoreClassifier",
     "OptimisticScoreClassifierCV",
     "RidgeCovariance",

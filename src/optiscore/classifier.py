@@ -1,15 +1,26 @@
 """OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
 
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 
+from ._typing import FloatArray
 from .model import ScoreModel
+from .moment_sums import MomentSums
+from .moments import SingularCovarianceError
 from .nominal import estimate_moments
 from .prediction import BaseScoreClassifier
 from .scores import Score, ScoreName, get_score
-from .settings import check_pooling, check_priors, check_radii
-from .thresholds import choose_rule
+from .settings import check_for_blocks, check_pooling, check_priors, check_radii
+from .thresholds import choose_rule, is_tuned
+from .training_set import ClassData, TrainingSet, merge
+from .tuning import tuned_offsets
+
+#: Sums of each class, None where it has no samples.
+Sums: TypeAlias = list[MomentSums | None]
 
 
 class OptimisticScoreClassifier(BaseScoreClassifier):
@@ -152,16 +163,92 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         self : OptimisticScoreClassifier
         """
         training = self._validate_training(X, y, sample_weight).counted()
-        samples = training.by_class()
-        priors = check_priors(self.priors, samples)
-        moments = estimate_moments(samples, priors, self.covariance_estimator, check_pooling(self.pooling))
-        radii = check_radii(self.radius, self.quantile, samples, moments)
+        classes = training.by_class()
+
+        def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
+            optimistic = model.log_scores(training.X, with_pessimistic=False).optimistic
+            return tuned_offsets(optimistic, training.codes, priors, training.weight)
+
+        self._learn(classes, tune)
+        self._sums: Sums | None = None if is_tuned(self.threshold) else [known.sums for known in classes]
+        return self
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from one more block of samples; the blocks may be of any size and come in any order.
+
+        The model is that of `fit` on all blocks together, but for rounding. Until each class has samples, and a
+        covariance that is positive definite, the classifier is not fitted and its methods say why.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever occur; needed in the first call only.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, as for `fit`.
+
+        Returns
+        -------
+        self : OptimisticScoreClassifier
+
+        Raises
+        ------
+        ValueError
+            If a setting needs all samples at once: threshold "tuned", radius "limit", or a covariance estimator other
+            than None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance.
+        """
+        check_for_blocks(self.threshold, self.radius, self.covariance_estimator)
+        sums = self._sums_so_far()
+        points, labels, weight = self._validate_labelled(X, y, sample_weight, reset=sums is None)
+        if sums is None:
+            self.__dict__.pop("classes_", None)
+        _check_partial_fit_first_call(self, classes)
+        if unknown := sorted(set(labels.tolist()) - set(self.classes_.tolist())):
+            raise ValueError(f"y holds labels that are not in classes {self.classes_.tolist()}: {unknown}.")
+        self._check_classes()
+        block = TrainingSet(points, np.searchsorted(self.classes_, labels), self.classes_, weight).counted().sums()
+        merged = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
+        self._learn_from_sums(merged)
+        self._sums = merged
+        return self
+
+    def _learn_from_sums(self, sums: Sums) -> None:
+        """Make the model, or note why there is none yet."""
+        pairs = list(zip(self.classes_, sums, strict=True))
+        if lacking := [str(label) for label, known in pairs if known is None]:
+            self._forget(f"there are no samples of class {lacking[0]!r} yet.")
+            return
+        try:
+            self._learn([ClassData(label, known) for label, known in pairs if known is not None], _cannot_tune)
+        except SingularCovarianceError as error:
+            self._forget(str(error))
+
+    def _learn(self, classes: Sequence[ClassData], tune: Callable[[ScoreModel, FloatArray], FloatArray]) -> Self:
+        """From what is known of each class to moments, radii and offsets."""
+        priors = check_priors(self.priors, classes)
+        moments = estimate_moments(classes, priors, self.covariance_estimator, check_pooling(self.pooling))
+        radii = check_radii(self.radius, self.quantile, classes, moments)
         model = ScoreModel(get_score(self.get_params(deep=False)["score"]), moments, radii)
-        rule = choose_rule(
-            self.threshold,
-            priors,
-            training.codes,
-            training.weight,
-            lambda: model.log_scores(training.X, with_pessimistic=False).optimistic,
-        )
-        return self._set_fitted(priors, model, rule)
+        return self._set_fitted(priors, model, choose_rule(self.threshold, priors, lambda: tune(model, priors)))
+
+    def _sums_so_far(self) -> Sums | None:
+        sums: Sums | None = self.__dict__.get("_sums")
+        if sums is None and hasattr(self, "_rule"):
+            raise ValueError(
+                "fit with threshold 'tuned' keeps no sums that partial_fit could add to. Fit again with this "
+                "threshold, or go on with a new classifier: sklearn.base.clone(model).partial_fit(...)."
+            )
+        return sums
+
+
+def _cannot_tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
+    raise AssertionError("settings for blocks are checked before")

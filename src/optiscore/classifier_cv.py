@@ -22,11 +22,11 @@ from .candidates import Candidates, check_poolings, check_scores, choose, radius
 from .classifier import OptimisticScoreClassifier
 from .cross_validation import Criterion, Fold, Trial, accuracy, evaluate_fold, negative_log_loss
 from .model import ScoreModel
-from .nominal import TrainingSet
 from .prediction import BaseScoreClassifier
 from .progress import progress_bar
 from .radii import clt_radius
 from .scores import Score, ScoreName, name_of
+from .training_set import TrainingSet
 
 # Scorings that need no estimator: decisions and log scores are at hand.
 _FAST = {"accuracy": accuracy, "neg_log_loss": negative_log_loss}

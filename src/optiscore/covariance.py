@@ -1,42 +1,33 @@
 """Estimators of one class's covariance: Ledoit-Wolf on standardised features, and a ridge."""
 
+from collections.abc import Callable, Mapping
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.covariance import EmpiricalCovariance
+from sklearn.covariance import EmpiricalCovariance, ShrunkCovariance, shrunk_covariance
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ._typing import BoolArray, FloatArray
+from .moment_sums import MomentSums
 from .moments import cholesky_or_none
 
 
-def weighted_mean(X: FloatArray, sample_weight: FloatArray | None) -> FloatArray:
-    """Mean of the rows in double precision."""
-    if sample_weight is None:
-        return X.mean(axis=0, dtype=np.float64)
-    return (sample_weight @ X) / sample_weight.sum()
-
-
-def standardised_ledoit_wolf(
-    X: FloatArray, mean: FloatArray, fallback_scale: FloatArray, sample_weight: FloatArray | None = None
-) -> FloatArray:
+def standardised_ledoit_wolf(sums: MomentSums, fallback_scale: FloatArray) -> FloatArray:
     """Ledoit-Wolf covariance of the features divided by their standard deviations, scaled back.
 
     Shrinking towards a multiple of the identity only makes sense for features in like units, and it makes the estimate
-    independent of all units.
+    independent of all units. Ledoit and Wolf's fourth-order term is the mean of (sum_j z_j^2)^2 over the standardised
+    samples z = (x - mean)/s: it equals the sum of the means of (x_j - m_j)^2 (x_k - m_k)^2 over s_j^2 s_k^2.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Samples of one class; columns that are contiguous are fastest.
-    mean : ndarray of shape (n_features,)
-        Their (weighted) mean.
+    sums : MomentSums
+        Sums over the samples of one class.
     fallback_scale : ndarray of shape (n_features,)
-        Unit of a feature that is constant in X.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        Weights; whole numbers act as repetitions.
+        Unit of a feature that is constant in the class.
 
     Returns
     -------
@@ -44,25 +35,17 @@ def standardised_ledoit_wolf(
         Covariance, positive definite: a constant feature gets a variance of 1/(1 + n) in the fallback unit, and where
         Ledoit and Wolf do not shrink although features are collinear (two samples, say), the weight is 1/(1 + n).
     """
-    n = len(X) if sample_weight is None else float(sample_weight.sum())
-    top, bottom = X.max(axis=0).astype(np.float64), X.min(axis=0).astype(np.float64)
-    scale = np.maximum(top - mean, mean - bottom)
-    constant = scale <= 8 * np.finfo(X.dtype).eps * np.maximum(np.abs(top), np.abs(bottom))
-    scale[constant] = fallback_scale[constant]
-    # Features in rows, in units in which no square over- or underflows.
-    deviations = np.subtract(X.T, mean[:, None], order="C")
-    deviations *= np.where(constant, 0.0, 1 / scale)[:, None]
-    weighted = deviations if sample_weight is None else deviations * sample_weight
-    correlation = (weighted @ deviations.T) / n
-    spread = np.sqrt(np.where(constant, 1.0, np.diagonal(correlation)))
-    correlation /= spread * spread[:, None]
-    lengths = (1 / np.square(spread)) @ np.square(deviations, out=deviations)
-    fourth = lengths @ lengths / n if sample_weight is None else sample_weight @ np.square(lengths) / n
-    shrinkage = ledoit_wolf_shrinkage(correlation, float(fourth), n)
+    n, constant = sums.size, sums.is_constant
+    second, fourths = sums.central()
+    variances = np.where(constant, 1.0, np.diagonal(second))
+    varying = np.where(constant, 0.0, 1 / variances)
+    spread = np.sqrt(variances)
+    correlation = np.where(constant | constant[:, None], 0.0, second / (spread * spread[:, None]))
+    shrinkage = ledoit_wolf_shrinkage(correlation, float(varying @ fourths @ varying), n)
     shrunk = _shrink(correlation, shrinkage, constant, n)
     if cholesky_or_none(shrunk) is None:
         shrunk = _shrink(correlation, max(shrinkage, 1 / (1 + n)), constant, n)
-    unit = scale * spread
+    unit = np.where(constant, fallback_scale, sums.unit * spread)
     # Variances beyond the range of numbers become infinite; the caller can say which class has them.
     with np.errstate(over="ignore"):
         return shrunk * unit * unit[:, None]
@@ -133,12 +116,33 @@ class RidgeCovariance(EmpiricalCovariance):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the covariance of the rows of X; y is ignored."""
-        if not (isinstance(self.ridge, Real) and np.isfinite(self.ridge) and self.ridge >= 0):
-            raise ValueError(f"ridge must be a finite number >= 0, got {self.ridge!r}.")
         points = validate_data(self, X, dtype=np.float64)
         weight = _check_sample_weight(sample_weight, points, ensure_non_negative=True)
-        self.location_ = np.zeros(points.shape[1]) if self.assume_centered else weighted_mean(points, weight)
-        deviations = points - self.location_
-        covariance = (deviations * weight[:, None]).T @ deviations / weight.sum()
-        self._set_covariance(covariance + self.ridge * np.eye(points.shape[1]))
+        sums = MomentSums.of(points, weight, np.flatnonzero(weight))
+        self.location_, covariance = _with_ridge(self, sums)
+        self._set_covariance(covariance)
         return self
+
+
+def _empirical(estimator: Any, sums: MomentSums) -> tuple[FloatArray, FloatArray]:
+    if not estimator.assume_centered:
+        return sums.mean, sums.covariance
+    return np.zeros(sums.n_features), sums.covariance + np.outer(sums.mean, sums.mean)
+
+
+def _with_ridge(estimator: Any, sums: MomentSums) -> tuple[FloatArray, FloatArray]:
+    if not (isinstance(estimator.ridge, Real) and 0 <= float(estimator.ridge) < np.inf):
+        raise ValueError(f"ridge must be a finite number >= 0, got {estimator.ridge!r}.")
+    mean, covariance = _empirical(estimator, sums)
+    return mean, covariance + float(estimator.ridge) * np.eye(len(mean))
+
+
+def _shrunk(estimator: Any, sums: MomentSums) -> tuple[FloatArray, FloatArray]:
+    mean, covariance = _empirical(estimator, sums)
+    return mean, shrunk_covariance(covariance, estimator.shrinkage)
+
+
+#: Estimators that are functions of a class's sums: they need no samples, and take weights.
+FROM_SUMS: Mapping[type, Callable[[Any, MomentSums], tuple[FloatArray, FloatArray]]] = MappingProxyType(
+    {EmpiricalCovariance: _empirical, RidgeCovariance: _with_ridge, ShrunkCovariance: _shrunk}
+)

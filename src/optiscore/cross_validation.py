@@ -12,10 +12,12 @@ from .candidates import Candidate, Candidates, RadiusGrid
 from .decision import LogScores, Rule, decide
 from .distances import ClassDistances
 from .model import log_score_curve
-from .nominal import ClassSample, NominalMoments, TrainingSet, own_moments, pool_moments
+from .nominal import NominalMoments, own_moments, pool_moments
 from .scores import Score, Side
 from .settings import check_priors
 from .thresholds import choose_rule, is_minimax, is_tuned
+from .training_set import TrainingSet
+from .tuning import tuned_offsets
 
 
 @dataclass(frozen=True)
@@ -83,15 +85,15 @@ def evaluate_fold(
     fold: Fold, candidates: Candidates, criterion: Criterion, n_uses: int, advance: Callable[[int], None]
 ) -> FoldScores:
     """The criterion of every candidate; ``n_uses`` tells for how many samples a curve of scores will be used in all."""
-    samples = fold.training.by_class()
-    _check_fold(fold, samples)
-    priors = check_priors(fold.priors, samples)
-    own = own_moments(samples, fold.covariance_estimator)
+    _check_fold(fold)
+    classes = fold.training.by_class()
+    priors = check_priors(fold.priors, classes)
+    own = own_moments(classes, fold.covariance_estimator)
     results = np.full((len(candidates.scores), len(candidates.poolings), len(candidates.grid.vectors)), np.nan)
     errors = []
     for p, pooling in enumerate(candidates.poolings):
         try:
-            moments = pool_moments(samples, *own, priors, pooling)
+            moments = pool_moments(classes, *own, priors, pooling)
         except ValueError as error:
             errors.append(str(error))
             advance(results[:, p].size)
@@ -106,13 +108,13 @@ def evaluate_fold(
     return FoldScores(results.ravel(), errors)
 
 
-def _check_fold(fold: Fold, samples: list[ClassSample]) -> None:
-    for sample in samples:
-        if not len(sample.X):
-            raise ValueError(
-                f"a fold has no training samples of class {str(sample.label)!r}. Each class needs samples in the "
-                f"training part of every fold: gather more of that class, or choose another cv."
-            )
+def _check_fold(fold: Fold) -> None:
+    labels, codes = fold.training.labels, fold.training.codes
+    if absent := sorted(set(range(len(labels))) - set(codes.tolist())):
+        raise ValueError(
+            f"a fold has no training samples of class {str(labels[absent[0]])!r}. Each class needs samples in the "
+            f"training part of every fold: gather more of that class, or choose another cv."
+        )
     if not len(fold.test_rows) or (fold.test_weight is not None and not fold.test_weight.any()):
         raise ValueError("a fold has no test samples of positive weight. Take fewer folds or another splitter.")
 
@@ -130,7 +132,11 @@ def _squared_distances(fold: Fold, moments: NominalMoments) -> FloatArray:
 def _decide_by(fold: Fold, priors: FloatArray, scores: LogScores) -> tuple[Rule, LogScores]:
     """The decision rule that the training samples lead to, and the log scores of the test samples."""
     training, n_tuned = fold.training, fold.n_tuned
-    rule = choose_rule(fold.threshold, priors, training.codes, training.weight, lambda: scores.optimistic[:, :n_tuned])
+
+    def tune() -> FloatArray:
+        return tuned_offsets(scores.optimistic[:, :n_tuned], training.codes, priors, training.weight)
+
+    rule = choose_rule(fold.threshold, priors, tune)
     low = scores.pessimistic
     return rule, LogScores(scores.optimistic[:, n_tuned:], None if low is None else low[:, n_tuned:])
 

@@ -1,19 +1,14 @@
 """Squared Mahalanobis distances to every class, in blocks that stay in cache and run on threads."""
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from threading import Lock
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-import joblib
 import numpy as np
 from scipy.linalg.lapack import dtrtri
-from threadpoolctl import ThreadpoolController
 
 from ._typing import FloatArray
 from .moments import Factor
+from .threads import map_threads, n_threads
 
 #: Receives the rows of a block and the squared distances (n_classes, n_rows) of its samples.
 Consumer: TypeAlias = Callable[[slice, FloatArray], None]
@@ -27,9 +22,6 @@ _BUFFER_BYTES = 1024 * 1024
 
 # Rows of a triangular factor that are multiplied at a time: what lies right of the diagonal block is skipped.
 _PANEL = 64
-
-# Below this many numbers a second thread costs more than it brings.
-_SERIAL_SIZE = 1_000_000
 
 
 class ClassDistances:
@@ -54,8 +46,8 @@ class ClassDistances:
         Everything is computed in the type of X, float32 or float64.
         """
         n, d = X.shape
-        n_threads = _n_threads() if X.size > _SERIAL_SIZE else 1
-        step = max(1, min(_BLOCK_DISTANCES // len(self._means), _MAX_ROWS, -(-n // n_threads)))
+        threads = n_threads(X.size)
+        step = max(1, min(_BLOCK_DISTANCES // len(self._means), _MAX_ROWS, -(-n // threads)))
         means, whiteners = self._means.astype(X.dtype, copy=False), self._whiteners.astype(X.dtype, copy=False)
         # Few features are copied into rows of their own, which subtracting a mean from is fast; many stay as they are.
         order: Literal["C", "F"] = "C" if d <= 16 else "F"
@@ -76,12 +68,7 @@ class ClassDistances:
                 self._mend_overflow(X[rows], alpha)
             consume(rows, alpha)
 
-        if n_threads == 1:
-            for first in range(0, n, step):
-                work(first)
-            return
-        with _single_threaded_blas, ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(work, range(0, n, step)))
+        map_threads(work, range(0, n, step), threads)
 
     def fill(self, X: FloatArray, alpha: FloatArray) -> None:
         """Put the squared distances of all rows of X into an array (n_classes, n)."""
@@ -124,41 +111,3 @@ def _squared_lengths(
             np.matmul(whitener[panel, : panel.stop], centred[: panel.stop], out=whitened[panel])
         np.multiply(whitened, whitened, out=whitened)
         np.add.reduce(whitened, axis=0, out=lengths)
-
-
-def _n_threads() -> int:
-    """As many threads as the process may use; OMP_NUM_THREADS caps it, as joblib's workers expect."""
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    cores = joblib.cpu_count()
-    return max(1, min(cores, int(limit))) if limit.isdigit() else cores
-
-
-class _SingleThreadedBlas:
-    """Context in which BLAS runs on one thread; the first to enter sets it, the last to leave sets it back.
-
-    The setting belongs to the process: callers from several threads must not each save and restore it.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._users = Lock(), 0
-        self._limiter: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._users += 1
-            if self._users == 1:
-                self._limiter = _thread_pools().limit(limits=1, user_api="blas")
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._limiter.restore_original_limits()
-
-
-_single_threaded_blas = _SingleThreadedBlas()
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()

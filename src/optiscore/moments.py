@@ -17,6 +17,10 @@ _SYMMETRY_SINGLE, _SYMMETRY_DOUBLE = 1e-4, 1e-7
 _SINGULAR = 8 * np.finfo(np.float64).eps
 
 
+class SingularCovarianceError(ValueError):
+    """A covariance is not positive definite."""
+
+
 class Factor(NamedTuple):
     """Lower Cholesky factor of a covariance, and the logarithm of its determinant."""
 
@@ -53,7 +57,7 @@ def factorise(matrix: FloatArray, name: str, tolerance: float = _SYMMETRY_DOUBLE
     variances = np.diagonal(matrix)
     if not (variances > 0).all():
         feature = int(np.argmin(variances))
-        raise ValueError(
+        raise SingularCovarianceError(
             f"{name} is not positive definite: the variance of feature {feature} is {variances[feature]:.3g}. Drop the "
             f"feature or regularise the covariance."
         )
@@ -66,7 +70,7 @@ def factorise(matrix: FloatArray, name: str, tolerance: float = _SYMMETRY_DOUBLE
             f"Pass (A + A.T) / 2 if that is what you mean."
         )
     if (lower := cholesky_or_none(correlation)) is None:
-        raise ValueError(
+        raise SingularCovarianceError(
             f"{name} is not positive definite: features are collinear or the matrix is no covariance. Remove "
             f"redundant features or add a small multiple of the identity."
         )

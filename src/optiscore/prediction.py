@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -12,10 +13,12 @@ from ._typing import BoolArray, FloatArray
 from .certificate import largest_certified_factor
 from .decision import LogScores, MinimaxRule, OffsetRule, Rule, decide, non_dominated, posterior_bounds
 from .model import ScoreModel
+from .moment_sums import MomentSums
 from .moments import factorise
-from .nominal import NominalMoments, TrainingSet
+from .nominal import NominalMoments
 from .score_parameter import ScoreParameter
 from .scores import get_score, name_of
+from .training_set import TrainingSet
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
@@ -31,10 +34,14 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         model, rule = state.pop("_model", None), state.pop("_rule", None)
         if rule is not None:
             state["_fitted"] = {"score": name_of(model.score), "is_minimax": rule.needs_pessimistic}
+        if state.get("_sums") is not None:
+            state["_sums"] = [None if sums is None else vars(sums) for sums in state["_sums"]]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         fitted = state.pop("_fitted", None)
+        if state.get("_sums") is not None:
+            state["_sums"] = [None if sums is None else MomentSums(**sums) for sums in state["_sums"]]
         super().__setstate__(state)
         if fitted is not None:
             factors = [factorise(S, "a covariance in the file") for S in self.covariances_]
@@ -192,30 +199,49 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
 
     def _validate_training(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSet:
         """The given samples; sets `classes_` to the labels of those with positive weight."""
-        self.__dict__.pop("_rule", None)
-        points, labels = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(labels)
+        self._forget()
+        points, labels, weight = self._validate_labelled(X, y, sample_weight)
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, points, dtype=np.float64, ensure_non_negative=True)
+        if weight is not None:
             present = np.bincount(codes, weights=weight) > 0
             self.classes_, codes = self.classes_[present], np.where(present, np.cumsum(present) - 1, -1)[codes]
+        self._check_classes()
+        return TrainingSet(points, codes, self.classes_, weight)
+
+    def _validate_labelled(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool = True
+    ) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
+        """Samples, labels and weights where there are any."""
+        points, labels = validate_data(self, X, y, dtype=[np.float64, np.float32], reset=reset)
+        check_classification_targets(labels)
+        if sample_weight is None:
+            return points, labels, None
+        weight = _check_sample_weight(sample_weight, points, dtype=np.float64, ensure_non_negative=True)
+        return points, labels, weight
+
+    def _check_classes(self) -> None:
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must hold at least two classes with samples of positive weight, got 1 class: "
                 f"{self.classes_.tolist()}. Add samples of another class."
             )
-        return TrainingSet(points, codes, self.classes_, weight)
+
+    def _forget(self, lack: str | None = None) -> None:
+        """No longer fitted, for lack of something if there are samples already."""
+        for name in ("_model", "_rule", "_sums"):
+            self.__dict__.pop(name, None)
+        self._lack = lack
 
     def _set_fitted(self, priors: FloatArray, model: ScoreModel, rule: Rule) -> Self:
         """Take over what was learned; `classes_` is known already."""
         self.priors_, self.radii_, self.threshold_ = priors, model.radii, rule.offsets
         self.means_, self.covariances_ = model.moments.means, model.moments.covariances
-        self._model, self._rule = model, rule
+        self._model, self._rule, self._lack = model, rule, None
         return self
 
     def _validate(self, X: ArrayLike) -> FloatArray:
+        if (lack := self.__dict__.get("_lack")) is not None:
+            raise NotFittedError(f"This {type(self).__name__} has seen too few samples: {lack}")
         check_is_fitted(self)
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 

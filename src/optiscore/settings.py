@@ -7,18 +7,38 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._typing import FloatArray
+from .covariance import FROM_SUMS
 from .limit_law import check_probability
-from .nominal import ClassSample, NominalMoments
+from .nominal import NominalMoments
 from .radii import clt_radius, limit_radius
 from .scores import RADIUS_CEILING
+from .thresholds import is_tuned
+from .training_set import ClassData
 
 
-def check_priors(priors: ArrayLike | None, samples: Sequence[ClassSample]) -> FloatArray:
+def check_for_blocks(threshold: Any, radius: Any, covariance_estimator: Any) -> None:
+    """Refuse what needs all samples at once."""
+    if is_tuned(threshold):
+        raise ValueError(
+            "threshold 'tuned' compares the scores of all training samples, which partial_fit does not keep. Use "
+            "threshold='minimax', which needs no tuning, 'prior', or a number."
+        )
+    if isinstance(radius, str) and radius == "limit":
+        raise ValueError("radius 'limit' needs all samples, which partial_fit does not keep. Use 'clt' or numbers.")
+    if covariance_estimator is not None and type(covariance_estimator) not in FROM_SUMS:
+        names = ", ".join(sorted(kind.__name__ for kind in FROM_SUMS))
+        raise ValueError(
+            f"covariance_estimator {covariance_estimator!r} needs all samples, which partial_fit does not keep. Use "
+            f"None or one of {names}."
+        )
+
+
+def check_priors(priors: ArrayLike | None, classes: Sequence[ClassData]) -> FloatArray:
     """Class probabilities: those given, or the shares of the samples."""
     if priors is None:
-        sizes = np.array([sample.size for sample in samples], dtype=np.float64)
+        sizes = np.array([known.sums.size for known in classes])
         return sizes / sizes.sum()
-    given = _numbers(priors, "priors", len(samples))
+    given = _numbers(priors, "priors", len(classes))
     if not (given > 0).all() or abs(given.sum() - 1) > 1e-6:
         raise ValueError(f"priors must be positive and sum to 1, got {given.tolist()} with sum {given.sum():g}.")
     return given / given.sum()
@@ -31,22 +51,22 @@ def check_pooling(pooling: Any) -> float:
     return float(pooling)
 
 
-def check_radii(radius: Any, quantile: float, samples: Sequence[ClassSample], moments: NominalMoments) -> FloatArray:
+def check_radii(radius: Any, quantile: float, classes: Sequence[ClassData], moments: NominalMoments) -> FloatArray:
     """One radius per class: calibrated, or as given."""
     if isinstance(radius, str):
         if radius not in ("clt", "limit"):
             raise ValueError(f"radius must be 'clt', 'limit', a number, one per class or a dict, got {radius!r}.")
         check_probability(quantile, "quantile")
         calibrate = _clt if radius == "clt" else _limit
-        return np.array([calibrate(sample, moments, c, quantile) for c, sample in enumerate(samples)])
-    labels = [sample.label for sample in samples]
+        return np.array([calibrate(known, moments, c, quantile) for c, known in enumerate(classes)])
+    labels = [known.label for known in classes]
     if isinstance(radius, Mapping):
         if set(radius) != set(labels):
             raise ValueError(f"radius must have one entry per class {_plain(labels)}, got the labels {_plain(radius)}.")
         radius = [radius[label] for label in labels]
     if np.isscalar(radius):
-        radius = [radius] * len(samples)
-    radii = _numbers(radius, "radius", len(samples))
+        radius = [radius] * len(classes)
+    radii = _numbers(radius, "radius", len(classes))
     if not ((radii >= 0) & (radii <= RADIUS_CEILING)).all():
         raise ValueError(
             f"radius must be >= 0 and at most {RADIUS_CEILING:g}, got {radii.tolist()}. Radius 0 takes the moments as "
@@ -55,24 +75,19 @@ def check_radii(radius: Any, quantile: float, samples: Sequence[ClassSample], mo
     return radii
 
 
-def _clt(sample: ClassSample, moments: NominalMoments, c: int, quantile: float) -> float:
-    return clt_radius(sample.size, moments.means.shape[1], quantile)
+def _clt(known: ClassData, moments: NominalMoments, c: int, quantile: float) -> float:
+    return clt_radius(known.sums.size, moments.means.shape[1], quantile)
 
 
-def _limit(sample: ClassSample, moments: NominalMoments, c: int, quantile: float) -> float:
+def _limit(known: ClassData, moments: NominalMoments, c: int, quantile: float) -> float:
     """Whitened by the nominal moments, so that classes with fewer samples than features have a radius too.
 
     Samples that all coincide tell nothing about their law: their class gets the radius of Gaussian samples.
     """
-    if (sample.X[0] == sample.X).all():
-        return _clt(sample, moments, c, quantile)
-    return limit_radius(
-        sample.X,
-        quantile,
-        mean=moments.means[c],
-        covariance=moments.covariances[c],
-        sample_weight=sample.weight,
-    )
+    X, weight = known.samples("the radius 'limit'")
+    if (known.sums.lowest == known.sums.highest).all():
+        return _clt(known, moments, c, quantile)
+    return limit_radius(X, quantile, mean=moments.means[c], covariance=moments.covariances[c], sample_weight=weight)
 
 
 def _numbers(values: Any, name: str, n_classes: int) -> FloatArray:

@@ -7,19 +7,12 @@ import numpy as np
 
 from ._typing import FloatArray
 from .decision import MinimaxRule, OffsetRule, Rule
-from .tuning import tuned_offsets
 
 
-def choose_rule(
-    threshold: Any,
-    priors: FloatArray,
-    codes: np.ndarray,
-    sample_weight: FloatArray | None,
-    optimistic: Callable[[], FloatArray],
-) -> Rule:
-    """The decision rule for a threshold; the optimistic scores of the training samples are asked for if it is tuned."""
+def choose_rule(threshold: Any, priors: FloatArray, tune: Callable[[], FloatArray]) -> Rule:
+    """The decision rule for a threshold; tuned offsets are asked for only if it is tuned."""
     if is_tuned(threshold):
-        return OffsetRule(tuned_offsets(optimistic(), codes, priors, sample_weight))
+        return OffsetRule(tune())
     if is_minimax(threshold):
         return MinimaxRule(np.log(priors))
     if isinstance(threshold, str) and threshold == "prior":

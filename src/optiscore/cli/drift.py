@@ -6,6 +6,7 @@ import numpy as np
 
 from ..covariance import standardised_ledoit_wolf
 from ..divergence import moment_divergence
+from ..moment_sums import MomentSums
 from ..radii import clt_radius, limit_radius
 
 _MAX_SIMULATED = 5_000
@@ -49,9 +50,8 @@ def training_groups(model: Any, X: np.ndarray) -> list[Any]:
 
 
 def _moments(X: np.ndarray) -> list[Any]:
-    mean = X.mean(axis=0)
-    spread = X.std(axis=0)
-    return [mean, standardised_ledoit_wolf(X, mean, np.where(spread > 0, spread, 1.0))]
+    sums = MomentSums.of(X)
+    return [sums.mean, standardised_ledoit_wolf(sums, np.ones(X.shape[1]))]
 
 
 def measure_drift(model: Any, groups: list[Any], n_training: int, X: np.ndarray) -> list[Drift]:
@@ -75,9 +75,9 @@ def _drift(name: str, X: np.ndarray, group: Any, radius: float) -> Drift:
 
 
 def _divergence(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
-    here = X.mean(axis=0)
-    S = standardised_ledoit_wolf(X, here, np.sqrt(np.diagonal(covariance)))
-    return float(moment_divergence(mean, covariance, here, S))
+    sums = MomentSums.of(X)
+    S = standardised_ledoit_wolf(sums, np.sqrt(np.diagonal(covariance)))
+    return float(moment_divergence(mean, covariance, sums.mean, S))
 
 
 def _by_chance(n: int, mean: np.ndarray, covariance: np.ndarray) -> float:

@@ -1,0 +1,213 @@
+"""Moments of one class as sums that merge in any order: what streams, clusters and the fit in memory share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ._typing import BoolArray, FloatArray
+
+# Rows that are summed together, in buffers that stay in the second-level cache.
+_BUFFER_BYTES, _FEWEST_ROWS = 1024 * 1024, 512
+
+# Powers of two that serve as units: fourth powers of numbers up to 2**100 units, and their sums, do not overflow.
+_SMALLEST_UNIT, _LARGEST_UNIT, _REACH = -1000, 1000, 2.0**100
+
+# Sums around a mean of a share f of the data lose a factor 1/f of their precision at worst.
+_SMALLEST_SHARE = 1e-3
+
+
+@dataclass(frozen=True)
+class MomentSums:
+    """Sums that tell weight, mean, covariance and Ledoit-Wolf shrinkage of one class; ``a + b`` merges two of them.
+
+    With u = (x - origin)/unit, the sums over the samples are the Gram matrix G of the vectors (1, u, u^2): it holds
+    those of u_j, u_j u_k, u_j^2 u_k and u_j^2 u_k^2. Around another origin, (1, v, v^2) is a linear function of
+    (1, u, u^2), so that G can be moved and added without the samples. The origin is kept near the mean and the unit, a
+    power of two, above all deviations: nothing cancels, over- or underflows. Everything is float64.
+
+    Parameters
+    ----------
+    origin, unit : ndarray of shape (n_features,)
+        Where the sums are centred, and their scale.
+    gram : ndarray of shape (1 + 2 n_features, 1 + 2 n_features)
+        The sums.
+    lowest, highest : ndarray of shape (n_features,)
+        Range of each feature.
+    resolution : float
+        Relative rounding error of the samples, that of float32 or float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore import MomentSums
+    >>> X = np.random.default_rng(0).normal(loc=1e8, size=(1000, 3))
+    >>> whole = MomentSums.of(X)
+    >>> parts = MomentSums.of(X[:10]) + MomentSums.of(X[10:])
+    >>> np.allclose(parts.mean, X.mean(axis=0), rtol=1e-15)
+    True
+    >>> np.allclose(parts.covariance, np.cov(X.T, bias=True), rtol=1e-12)
+    True
+    """
+
+    origin: FloatArray
+    unit: FloatArray
+    gram: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+    resolution: float
+
+    @classmethod
+    def of(cls, X: FloatArray, sample_weight: FloatArray | None = None, rows: np.ndarray | None = None) -> Self:
+        """Sums over samples, at least one.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Finite samples, float32 or float64.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Positive weights; whole numbers act as repetitions.
+        rows : ndarray of int, default=None
+            Which rows of X (and weights) to sum; None stands for all.
+        """
+        resolution = float(np.finfo(X.dtype).eps)
+        total: Self | None = None
+        anchored = 0.0
+        for powers, weight in _blocks(X, sample_weight, rows):
+            features = powers[1 : 1 + X.shape[1]]
+            size = features.shape[1] if weight is None else float(weight.sum())
+            lowest, highest = features.min(axis=1), features.max(axis=1)
+            if total is not None and total.size + size <= anchored / _SMALLEST_SHARE and total._spans(lowest, highest):
+                gram = _gram(powers, total.origin, total.unit, weight)
+                lowest, highest = np.minimum(total.lowest, lowest), np.maximum(total.highest, highest)
+                total = cls(total.origin, total.unit, total.gram + gram, lowest, highest, resolution)
+                continue
+            origin = _mean(features, weight).clip(lowest, highest)
+            unit = _power_of_two(np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest))
+            part = cls(origin, unit, _gram(powers, origin, unit, weight), lowest, highest, resolution)
+            total = part if total is None else total + part
+            anchored = total.size
+        if total is None:
+            raise ValueError("moments need at least one sample.")
+        return total
+
+    def __add__(self, other: Self) -> Self:
+        """Sums over the samples of both, centred at their common mean."""
+        # Beyond the range of numbers the sums become infinite; whoever makes a covariance of them says so.
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = _power_of_two(np.abs(0.5 * other.origin - 0.5 * self.origin))
+            unit = np.maximum(np.maximum(self.unit, other.unit), gap)
+            size = self.size + other.size
+            away = self._first() * (self.unit / unit) + other._first() * (other.unit / unit)
+            away += other.size * ((other.origin - self.origin) / unit)
+            origin = self.origin + unit * (away / size)
+            gram = _moved(self.gram, self.unit / unit, (self.origin - origin) / unit)
+            gram += _moved(other.gram, other.unit / unit, (other.origin - origin) / unit)
+        return type(self)(
+            origin,
+            unit,
+            gram,
+            np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest),
+            max(self.resolution, other.resolution),
+        )
+
+    @property
+    def size(self) -> float:
+        """Number of samples, or their total weight."""
+        return float(self.gram[0, 0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.origin)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean of each feature."""
+        return self.origin + self.unit * (self._first() / self.size)
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Covariance with denominator n."""
+        covariance, _ = self.central()
+        # Variances beyond the range of numbers become infinite; the caller can say which class has them.
+        with np.errstate(over="ignore", under="ignore"):
+            return covariance * self.unit * self.unit[:, None]
+
+    @property
+    def is_constant(self) -> BoolArray:
+        """Which features do not vary beyond rounding."""
+        reach = np.maximum(self.highest - self.mean, self.mean - self.lowest)
+        return reach <= 8 * self.resolution * np.maximum(np.abs(self.highest), np.abs(self.lowest))
+
+    def central(self) -> tuple[FloatArray, FloatArray]:
+        """Means of v_j v_k and of v_j^2 v_k^2, with v = (x - mean)/unit."""
+        d = self.n_features
+        gram = _moved(self.gram, np.ones(d), -self._first() / self.size) / self.size
+        return gram[1 : d + 1, 1 : d + 1], gram[d + 1 :, d + 1 :]
+
+    def _first(self) -> FloatArray:
+        return self.gram[0, 1 : 1 + self.n_features]
+
+    def _spans(self, lowest: FloatArray, highest: FloatArray) -> bool:
+        """Whether samples in this range can be summed in these units."""
+        reach = np.maximum(0.5 * highest - 0.5 * self.origin, 0.5 * self.origin - 0.5 * lowest)
+        return bool((reach <= _REACH * self.unit).all())
+
+
+def _blocks(
+    X: FloatArray, weight: FloatArray | None, rows: np.ndarray | None
+) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+    """Room for (1, u, u^2), one sample per column, with the samples in the place of u; and their weights.
+
+    The next block overwrites it: fresh memory would cost more than the arithmetic.
+    """
+    n, d = len(X) if rows is None else len(rows), X.shape[1]
+    step = max(1, min(n, max(_FEWEST_ROWS, _BUFFER_BYTES // (16 * d))))
+    taken, powers = np.empty((step, d), dtype=X.dtype), np.empty((1 + 2 * d, step))
+    for start in range(0, n, step):
+        block = slice(start, min(start + step, n))
+        m = block.stop - start
+        chosen = X[block] if rows is None else X.take(rows[block], axis=0, out=taken[:m], mode="clip")
+        powers[1 : d + 1, :m] = chosen.T
+        yield powers[:, :m], None if weight is None else weight[block] if rows is None else weight[rows[block]]
+
+
+def _mean(features: FloatArray, weight: FloatArray | None) -> FloatArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = features.mean(axis=1) if weight is None else features @ (weight / weight.sum())
+    return np.nan_to_num(mean)
+
+
+def _gram(powers: FloatArray, origin: FloatArray, unit: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Gram matrix of (1, u, u^2), from samples in the place of u."""
+    d = len(origin)
+    powers[0], u = 1.0, powers[1 : d + 1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        u -= origin[:, None]
+        u *= 1 / unit[:, None]
+        np.multiply(u, u, out=powers[d + 1 :])
+        if weight is not None:
+            powers *= np.sqrt(weight)
+        return powers @ powers.T
+
+
+def _moved(gram: FloatArray, ratio: FloatArray, shift: FloatArray) -> FloatArray:
+    """Gram matrix of (1, v, v^2) for v = ratio u + shift, from that of (1, u, u^2): v^2 is linear in 1, u and u^2."""
+    d = len(shift)
+    ratio, shift, moved = ratio[:, None], shift[:, None], gram.copy()
+    for rows in (moved, moved.T):
+        one, first, second = rows[0], rows[1 : d + 1], rows[d + 1 :]
+        second *= ratio * ratio
+        second += (2 * ratio * shift) * first + (shift * shift) * one
+        first *= ratio
+        first += shift * one
+    return moved
+
+
+def _power_of_two(half: FloatArray) -> FloatArray:
+    """The smallest unit that is at least twice each number."""
+    exponent = np.where(half > 0, np.frexp(half)[1] + 1, _SMALLEST_UNIT)
+    return np.ldexp(1.0, exponent.clip(_SMALLEST_UNIT, _LARGEST_UNIT))

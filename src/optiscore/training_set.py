@@ -1,0 +1,85 @@
+"""Labelled samples, and what is known of each class: its sums and, where they are at hand, its samples."""
+
+from collections.abc import Callable
+from functools import partial, reduce
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+
+from ._typing import FloatArray
+from .moment_sums import MomentSums
+from .threads import map_threads, n_threads
+
+#: The rows of one class, and their weights where there are any.
+Rows: TypeAlias = tuple[FloatArray, FloatArray | None]
+
+
+class ClassData(NamedTuple):
+    """What is known of one class; its rows are there only where all samples are in memory."""
+
+    label: Any
+    sums: MomentSums
+    rows: Callable[[], Rows] | None = None
+
+    def samples(self, purpose: str) -> Rows:
+        """The rows of the class, or ValueError saying what cannot be had without them."""
+        if self.rows is None:
+            raise ValueError(
+                f"{purpose} needs all samples at once, which a model that is fitted block by block never has."
+            )
+        return self.rows()
+
+
+def merge(one: MomentSums | None, other: MomentSums | None) -> MomentSums | None:
+    """Sums over the samples of both, where either may have none."""
+    return other if one is None else one if other is None else one + other
+
+
+class TrainingSet(NamedTuple):
+    """Samples, their classes as indices into the labels, and their weights where there are any.
+
+    The labels are those of samples of positive weight; a sample of weight 0 with another label has the class -1.
+    """
+
+    X: FloatArray
+    codes: np.ndarray
+    labels: np.ndarray
+    weight: FloatArray | None
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Some of the samples."""
+        weight = None if self.weight is None else self.weight[rows]
+        return self._replace(X=self.X[rows], codes=self.codes[rows], weight=weight)
+
+    def counted(self) -> Self:
+        """The samples of positive weight."""
+        if self.weight is None or (self.weight > 0).all():
+            return self
+        return self.take(np.flatnonzero(self.weight))
+
+    def by_class(self) -> list[ClassData]:
+        """What is known of each class; each must have samples."""
+        members = self._members()
+        return [
+            ClassData(label, sums, partial(self._rows, rows))
+            for label, sums, rows in zip(self.labels, self._sums(members), members, strict=True)
+            if sums is not None
+        ]
+
+    def sums(self) -> list[MomentSums | None]:
+        """Sums over the samples of each class, None where there are none."""
+        return self._sums(self._members())
+
+    def _members(self) -> list[np.ndarray]:
+        return [np.flatnonzero(self.codes == code) for code in range(len(self.labels))]
+
+    def _sums(self, members: list[np.ndarray]) -> list[MomentSums | None]:
+        """Sums over the rows of each class, parts of which are summed by threads of their own."""
+        threads = n_threads(self.X.size)
+        split = [np.array_split(rows, min(threads, len(rows))) if len(rows) else [] for rows in members]
+        parts = [part for parts in split for part in parts]
+        sums = iter(map_threads(lambda rows: MomentSums.of(self.X, self.weight, rows), parts, threads))
+        return [reduce(merge, (next(sums) for _ in parts), None) for parts in split]
+
+    def _rows(self, rows: np.ndarray) -> Rows:
+        return self.X[rows], None if self.weight is None else self.weight[rows]
