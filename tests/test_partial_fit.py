@@ -49,7 +49,9 @@ def test_any_blocks_in_any_order_give_the_model_of_fit(data):
 
 
 @pytest.mark.parametrize("threshold", ["prior", "minimax", [1.0, 2.0, 3.0]])
-@pytest.mark.parametrize("estimator", [None, EmpiricalCovariance(), RidgeCovariance(0.3), ShrunkCovariance(shrinkage=0.2)])
+@pytest.mark.parametrize(
+    "estimator", [None, EmpiricalCovariance(), RidgeCovariance(0.3), ShrunkCovariance(shrinkage=0.2)]
+)
 def test_one_sample_at_a_time(threshold, estimator):
     X, y = make_data(offset=1e4)
     model = OptimisticScoreClassifier(threshold=threshold, covariance_estimator=estimator)
@@ -134,8 +136,10 @@ def test_before_a_covariance_is_regular_the_model_says_so():
 )
 def test_what_needs_all_samples_is_refused(parameters, words):
     X, y = make_data()
+    model = OptimisticScoreClassifier(**parameters)
+    assert not hasattr(model, "partial_fit")
     with pytest.raises(ValueError, match=words):
-        OptimisticScoreClassifier(**parameters).partial_fit(X, y, LABELS)
+        model.partial_fit(X, y, LABELS)
 
 
 def test_a_tuned_fit_cannot_be_continued():

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from ._typing import FloatArray
+from .array_api import Array, to_host
+from .availability import only_if
 from .model import ScoreModel
 from .moment_sums import MomentSums
 from .moments import SingularCovarianceError
@@ -167,12 +169,16 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
 
         def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
             optimistic = model.log_scores(training.X, with_pessimistic=False).optimistic
-            return tuned_offsets(optimistic, training.codes, priors, training.weight)
+            return tuned_offsets(to_host(optimistic), training.codes, priors, training.weight)
 
-        self._learn(classes, tune)
+        self._learn(classes, tune, training.X)
         self._sums: Sums | None = None if is_tuned(self.threshold) else [known.sums for known in classes]
         return self
 
+    def _check_for_blocks(self) -> None:
+        check_for_blocks(self.threshold, self.radius, self.covariance_estimator)
+
+    @only_if(_check_for_blocks)
     def partial_fit(
         self,
         X: ArrayLike,
@@ -206,7 +212,6 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
             If a setting needs all samples at once: threshold "tuned", radius "limit", or a covariance estimator other
             than None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance.
         """
-        check_for_blocks(self.threshold, self.radius, self.covariance_estimator)
         sums = self._sums_so_far()
         points, labels, weight = self._validate_labelled(X, y, sample_weight, reset=sums is None)
         if sums is None:
@@ -217,32 +222,38 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         self._check_classes()
         block = TrainingSet(points, np.searchsorted(self.classes_, labels), self.classes_, weight).counted().sums()
         merged = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
-        self._learn_from_sums(merged)
+        self._learn_from_sums(merged, points)
         self._sums = merged
         return self
 
-    def _learn_from_sums(self, sums: Sums) -> None:
+    def _learn_from_sums(self, sums: Sums, samples: Array) -> None:
         """Make the model, or note why there is none yet."""
         pairs = list(zip(self.classes_, sums, strict=True))
         if lacking := [str(label) for label, known in pairs if known is None]:
             self._forget(f"there are no samples of class {lacking[0]!r} yet.")
             return
         try:
-            self._learn([ClassData(label, known) for label, known in pairs if known is not None], _cannot_tune)
+            self._learn([ClassData(label, known) for label, known in pairs if known is not None], _cannot_tune, samples)
         except SingularCovarianceError as error:
             self._forget(str(error))
 
-    def _learn(self, classes: Sequence[ClassData], tune: Callable[[ScoreModel, FloatArray], FloatArray]) -> Self:
+    def _learn(
+        self,
+        classes: Sequence[ClassData],
+        tune: Callable[[ScoreModel, FloatArray], FloatArray],
+        samples: Array = None,
+    ) -> Self:
         """From what is known of each class to moments, radii and offsets."""
         priors = check_priors(self.priors, classes)
         moments = estimate_moments(classes, priors, self.covariance_estimator, check_pooling(self.pooling))
         radii = check_radii(self.radius, self.quantile, classes, moments)
         model = ScoreModel(get_score(self.get_params(deep=False)["score"]), moments, radii)
-        return self._set_fitted(priors, model, choose_rule(self.threshold, priors, lambda: tune(model, priors)))
+        rule = choose_rule(self.threshold, priors, lambda: tune(model, priors))
+        return self._set_fitted(priors, model, rule, samples)
 
     def _sums_so_far(self) -> Sums | None:
         sums: Sums | None = self.__dict__.get("_sums")
-        if sums is None and hasattr(self, "_rule"):
+        if sums is None and hasattr(self, "_learned"):
             raise ValueError(
                 "fit with threshold 'tuned' keeps no sums that partial_fit could add to. Fit again with this "
                 "threshold, or go on with a new classifier: sklearn.base.clone(model).partial_fit(...)."

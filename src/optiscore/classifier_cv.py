@@ -18,6 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
 from ._typing import FloatArray
+from .array_api import namespace_of, to_host
 from .candidates import Candidates, check_poolings, check_scores, choose, radius_grid, tabulate
 from .classifier import OptimisticScoreClassifier
 from .cross_validation import Criterion, Fold, Trial, accuracy, evaluate_fold, negative_log_loss
@@ -161,6 +162,8 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         -------
         self : OptimisticScoreClassifierCV
         """
+        # Folds are compared on the host; what is learned goes where the samples are.
+        original, X, y, sample_weight = X, to_host(X), to_host(y), to_host(sample_weight)
         samples = self._validate_training(X, y, sample_weight)
         candidates = self._candidates(samples)
         routed = self._route(samples.weight, params)
@@ -179,7 +182,7 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         self.radius_axes_, self.n_splits_ = candidates.grid.axes, len(splits)
         training = samples.counted()
         best = self._classifier(**self.best_params_).fit(training.X, training.labels[training.codes], training.weight)
-        return self._set_fitted(best.priors_, best._model, best._rule)
+        return self._set_fitted(*best._learned[1:], original if namespace_of(original) is not np else None)
 
     def plot_radii(self, *, ax: Any = None, **keywords: Any) -> Any:
         """Plot the cross-validated score over the candidate radii (extra `plot`).

@@ -1,22 +1,22 @@
 """Decision rules: from log scores of all classes to offsets, decisions, probabilities, bounds and sets.
 
-Arrays of scores have the shape (n_classes, n_samples).
+Arrays of scores have the shape (n_classes, n_samples) and may be of any library that follows the array API standard.
 """
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import log_expit
 
-from ._typing import BoolArray, FloatArray
+from ._typing import FloatArray
+from .array_api import Array, is_numpy, like, namespace_of
 
 
 class LogScores(NamedTuple):
     """Log scores per class and sample; the pessimistic ones only where a rule asks for them."""
 
-    optimistic: FloatArray
-    pessimistic: FloatArray | None = None
+    optimistic: Array
+    pessimistic: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class OffsetRule:
     offsets: FloatArray
     needs_pessimistic: ClassVar[bool] = False
 
-    def columns(self, scores: LogScores) -> FloatArray:
+    def columns(self, scores: LogScores) -> Array:
         """Log f_c^max + offset_c."""
-        return scores.optimistic + self.offsets.astype(scores.optimistic.dtype)[:, None]
+        return scores.optimistic + _column(self.offsets, scores)
 
-    def margin(self, scores: LogScores) -> FloatArray:
+    def margin(self, scores: LogScores) -> Array:
         """Log R - log tau."""
-        log_tau = scores.optimistic.dtype.type(self.offsets[0] - self.offsets[1])
-        return scores.optimistic[1] - scores.optimistic[0] - log_tau
+        log_tau = float(self.offsets[0] - self.offsets[1])
+        return scores.optimistic[1, :] - scores.optimistic[0, :] - log_tau
 
-    def log_proba(self, scores: LogScores) -> FloatArray:
+    def log_proba(self, scores: LogScores) -> Array:
         """Normalised scores."""
         return normalise(self.columns(scores))
 
@@ -51,73 +51,88 @@ class MinimaxRule:
     offsets: FloatArray
     needs_pessimistic: ClassVar[bool] = True
 
-    def columns(self, scores: LogScores) -> FloatArray:
+    def columns(self, scores: LogScores) -> Array:
         """Log odds of the smallest plausible posterior of each class."""
         low, high = self._weighted(scores)
         return low - log_sum_of_others(high)
 
-    def margin(self, scores: LogScores) -> FloatArray:
+    def margin(self, scores: LogScores) -> Array:
         """Half the difference of the two log odds."""
         low, high = self._weighted(scores)
-        return 0.5 * (low[1] - low[0] + high[1] - high[0])
+        return 0.5 * (low[1, :] - low[0, :] + high[1, :] - high[0, :])
 
-    def log_proba(self, scores: LogScores) -> FloatArray:
+    def log_proba(self, scores: LogScores) -> Array:
         """Two classes: the logistic function of the margin. More: smallest plausible posteriors, normalised."""
-        if len(scores.optimistic) == 2:
+        if scores.optimistic.shape[0] == 2:
             half = 0.5 * self.margin(scores)
-            return normalise(np.stack([-half, half]))
+            return normalise(namespace_of(half).stack([-half, half]))
         return normalise(log_expit(self.columns(scores)))
 
-    def _weighted(self, scores: LogScores) -> tuple[FloatArray, FloatArray]:
+    def _weighted(self, scores: LogScores) -> tuple[Array, Array]:
         assert scores.pessimistic is not None
-        offsets = self.offsets.astype(scores.optimistic.dtype)[:, None]
+        offsets = _column(self.offsets, scores)
         return scores.pessimistic + offsets, scores.optimistic + offsets
 
 
 Rule: TypeAlias = OffsetRule | MinimaxRule
 
 
-def decide(rule: Rule, scores: LogScores) -> np.ndarray:
+def decide(rule: Rule, scores: LogScores) -> Array:
     """The decided class of each sample; ties go to the second of two classes (the paper's R >= tau), else the first."""
-    if len(scores.optimistic) == 2:
-        return (rule.margin(scores) >= 0).view(np.int8)
-    return rule.columns(scores).argmax(axis=0)
+    if scores.optimistic.shape[0] > 2:
+        columns = rule.columns(scores)
+        return namespace_of(columns).argmax(columns, axis=0)
+    second = rule.margin(scores) >= 0
+    # NumPy's truth values are small integers already: no copy is needed.
+    return second.view(np.int8) if is_numpy(second) else namespace_of(second).astype(second, namespace_of(second).int64)
 
 
-def normalise(columns: FloatArray) -> FloatArray:
+def normalise(columns: Array) -> Array:
     """Subtract the logarithm of the sum of exponentials, per sample."""
-    shifted = columns - columns.max(axis=0)
-    return shifted - np.log(np.exp(shifted).sum(axis=0))
+    xp = namespace_of(columns)
+    shifted = columns - xp.max(columns, axis=0)
+    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=0))
 
 
-def log_sum_of_others(columns: FloatArray) -> FloatArray:
+def log_expit(odds: Array) -> Array:
+    """Logarithm of the probability that belongs to log odds."""
+    xp = namespace_of(odds)
+    return xp.minimum(odds, xp.zeros_like(odds)) - xp.log1p(xp.exp(-xp.abs(odds)))
+
+
+def log_sum_of_others(columns: Array) -> Array:
     """For each class the log of the sum of exponentials over all *other* classes."""
-    if len(columns) == 2:
-        return columns[::-1]
-    samples = np.arange(columns.shape[1])
-    top = columns.argmax(axis=0)
-    highest = columns[top, samples]
-    others = columns.copy()
-    others[top, samples] = -np.inf
-    second = others.max(axis=0)
+    xp = namespace_of(columns)
+    if columns.shape[0] == 2:
+        return xp.flip(columns, axis=0)
+    classes = like(np.arange(columns.shape[0]), columns)
+    is_top = classes[:, None] == xp.argmax(columns, axis=0)
+    others = xp.where(is_top, xp.full_like(columns, -np.inf), columns)
+    highest, second = xp.max(columns, axis=0), xp.max(others, axis=0)
     # Leaving out a class below the top cancels nothing; leaving out the top leaves a sum of its own.
-    terms = np.exp(columns - highest)
-    result = highest + np.log(np.maximum(terms.sum(axis=0) - terms, 1.0))
-    result[top, samples] = second + np.log(np.exp(others - second).sum(axis=0))
-    return result
+    terms = xp.exp(columns - highest)
+    rest = xp.sum(terms, axis=0) - terms
+    below = highest + xp.log(xp.where(rest > 1, rest, xp.ones_like(rest)))
+    return xp.where(is_top, second + xp.log(xp.sum(xp.exp(others - second), axis=0)), below)
 
 
-def posterior_bounds(pessimistic: FloatArray, optimistic: FloatArray) -> tuple[FloatArray, FloatArray]:
+def posterior_bounds(pessimistic: Array, optimistic: Array) -> tuple[Array, Array]:
     """Smallest and largest posterior of each class, from log scores plus log priors.
 
     Exact, since the ambiguity sets of the classes vary independently: the smallest posterior of a class has its own
     score at its worst and all others at their best.
     """
-    lower = np.exp(log_expit(pessimistic - log_sum_of_others(optimistic)))
-    upper = np.exp(log_expit(optimistic - log_sum_of_others(pessimistic)))
+    xp = namespace_of(optimistic)
+    lower = xp.exp(log_expit(pessimistic - log_sum_of_others(optimistic)))
+    upper = xp.exp(log_expit(optimistic - log_sum_of_others(pessimistic)))
     return lower, upper
 
 
-def non_dominated(pessimistic: FloatArray, optimistic: FloatArray) -> BoolArray:
+def non_dominated(pessimistic: Array, optimistic: Array) -> Array:
     """Classes whose best score is not below the worst score of another one, from log scores plus log priors."""
-    return optimistic >= pessimistic.max(axis=0)
+    return optimistic >= namespace_of(pessimistic).max(pessimistic, axis=0)
+
+
+def _column(values: FloatArray, scores: LogScores) -> Array:
+    """One number per class as a column that goes with scores."""
+    return like(values, scores.optimistic, scores.optimistic.dtype)[:, None]

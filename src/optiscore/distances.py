@@ -40,6 +40,11 @@ class ClassDistances:
         inverses = [dtrtri(factor.lower, lower=1)[0] for factor in factors]
         self._means, self._whiteners = means[:, :, None], np.stack(inverses)
 
+    @property
+    def whiteners(self) -> FloatArray:
+        """Inverses of the Cholesky factors, (n_classes, n_features, n_features)."""
+        return self._whiteners
+
     def for_each_block(self, X: FloatArray, consume: Consumer) -> None:
         """Call ``consume(rows, alpha)`` for blocks of rows of X, possibly from several threads at once.
 

@@ -20,6 +20,7 @@ _TRUSTED = (
     "optiscore.classifier.OptimisticScoreClassifier",
     "optiscore.classifier_cv.OptimisticScoreClassifierCV",
     "optiscore.covariance.RidgeCovariance",
+    "optiscore.dask.classifier.OptimisticScoreClassifier",
     "sklearn.model_selection._split.KFold",
     "sklearn.model_selection._split.StratifiedKFold",
 )

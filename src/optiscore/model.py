@@ -6,7 +6,9 @@ from typing import TypeAlias
 import numpy as np
 
 from ._typing import FloatArray
+from .array_api import Array, device_of, is_numpy, namespace_of
 from .decision import LogScores
+from .device_model import DeviceModel
 from .distances import ClassDistances
 from .nominal import NominalMoments
 from .scores import Score, Side
@@ -36,6 +38,7 @@ class ScoreModel:
         self.score, self.moments, self.radii = score, moments, radii
         self.distances = ClassDistances(moments.means, moments.factors)
         self.n_features = moments.means.shape[1]
+        self._devices: dict[tuple[str, str, str], DeviceModel] = {}
         self.log_volumes = np.array([score.log_volume(factor.logdet) for factor in moments.factors])
 
     def for_each_block(self, X: FloatArray, consume: Consumer, with_pessimistic: bool = True) -> None:
@@ -43,8 +46,17 @@ class ScoreModel:
         evaluate = self.evaluator(len(X), X.dtype.type, with_pessimistic)
         self.distances.for_each_block(X, lambda rows, alpha: consume(rows, evaluate(alpha)))
 
-    def log_scores(self, X: FloatArray, with_pessimistic: bool = True) -> LogScores:
+    def on_device(self, samples: Array) -> DeviceModel:
+        """The model for samples of another library than NumPy's."""
+        key = namespace_of(samples).__name__, str(device_of(samples)), str(samples.dtype)
+        if key not in self._devices:
+            self._devices[key] = DeviceModel(self, samples)
+        return self._devices[key]
+
+    def log_scores(self, X: Array, with_pessimistic: bool = True) -> LogScores:
         """Log scores of all samples, of shape (n_classes, n_samples)."""
+        if not is_numpy(X):
+            return self.on_device(X).log_scores(X, with_pessimistic)
         optimistic = np.empty((len(self.radii), len(X)), dtype=X.dtype)
         pessimistic = np.empty_like(optimistic) if with_pessimistic else None
 
@@ -56,7 +68,7 @@ class ScoreModel:
         self.for_each_block(X, consume, with_pessimistic)
         return LogScores(optimistic, pessimistic)
 
-    def log_score_bounds(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def log_score_bounds(self, X: Array) -> tuple[Array, Array]:
         """Worst and best log scores of all samples, each of shape (n_classes, n_samples)."""
         optimistic, pessimistic = self.log_scores(X)
         assert pessimistic is not None

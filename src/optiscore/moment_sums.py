@@ -83,8 +83,7 @@ class MomentSums:
                 lowest, highest = np.minimum(total.lowest, lowest), np.maximum(total.highest, highest)
                 total = cls(total.origin, total.unit, total.gram + gram, lowest, highest, resolution)
                 continue
-            origin = _mean(features, weight).clip(lowest, highest)
-            unit = _power_of_two(np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest))
+            origin, unit = centre_and_unit(_mean(features, weight), lowest, highest)
             part = cls(origin, unit, _gram(powers, origin, unit, weight), lowest, highest, resolution)
             total = part if total is None else total + part
             anchored = total.size
@@ -175,10 +174,15 @@ def _blocks(
         yield powers[:, :m], None if weight is None else weight[block] if rows is None else weight[rows[block]]
 
 
+def centre_and_unit(mean: FloatArray, lowest: FloatArray, highest: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Where to centre sums over samples of a range, and a power of two that no deviation exceeds."""
+    origin = np.nan_to_num(mean).clip(lowest, highest)
+    return origin, _power_of_two(np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest))
+
+
 def _mean(features: FloatArray, weight: FloatArray | None) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = features.mean(axis=1) if weight is None else features @ (weight / weight.sum())
-    return np.nan_to_num(mean)
+        return features.mean(axis=1) if weight is None else features @ (weight / weight.sum())
 
 
 def _gram(powers: FloatArray, origin: FloatArray, unit: FloatArray, weight: FloatArray | None) -> FloatArray:

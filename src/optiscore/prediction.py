@@ -1,6 +1,6 @@
 """What a fitted classifier says of samples: labels, probabilities, bounds, sets and certificates."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._typing import BoolArray, FloatArray
+from .array_api import Array, check_same_namespace, float_types, is_numpy, like, namespace_of, to_host
 from .certificate import largest_certified_factor
 from .decision import LogScores, MinimaxRule, OffsetRule, Rule, decide, non_dominated, posterior_bounds
 from .model import ScoreModel
@@ -21,19 +22,44 @@ from .scores import get_score, name_of
 from .training_set import TrainingSet
 
 
+class Learned(NamedTuple):
+    """What a fit has learned, on the host."""
+
+    classes: np.ndarray
+    priors: FloatArray
+    model: ScoreModel
+    rule: Rule
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """The public attributes."""
+        return {
+            "priors_": self.priors,
+            "radii_": self.model.radii,
+            "threshold_": self.rule.offsets,
+            "means_": self.model.moments.means,
+            "covariances_": self.model.moments.covariances,
+        }
+
+
 # scikit-learn has no types: its classes are Any to the type checker.
 class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Everything that classifiers by scores have in common once they are fitted."""
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_rule")
+        return hasattr(self, "_learned")
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters and public attributes: what files hold is numbers and names, not the objects made of them."""
         state: dict[str, Any] = dict(super().__getstate__())
-        model, rule = state.pop("_model", None), state.pop("_rule", None)
-        if rule is not None:
-            state["_fitted"] = {"score": name_of(model.score), "is_minimax": rule.needs_pessimistic}
+        learned = state.pop("_learned", None)
+        if learned is not None:
+            state |= learned.arrays()
+            state["_fitted"] = {"score": name_of(learned.model.score), "is_minimax": learned.rule.needs_pessimistic}
         if state.get("_sums") is not None:
             state["_sums"] = [None if sums is None else vars(sums) for sums in state["_sums"]]
         return state
@@ -62,13 +88,16 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         ndarray of shape (n_samples,)
             Labels.
         """
-        X = self._validate(X)
-        labels = np.empty(len(X), dtype=self.classes_.dtype)
+        samples = self._validate(X, "predict")
+        if not is_numpy(samples):
+            return self._labels_on_device(samples)
+        classes = self._learned.classes
+        labels = np.empty(len(samples), dtype=classes.dtype)
 
         def consume(rows: slice, scores: LogScores) -> None:
-            labels[rows] = self.classes_.take(decide(self._rule, scores))
+            labels[rows] = classes.take(decide(self._rule, scores))
 
-        self._model.for_each_block(X, consume, self._rule.needs_pessimistic)
+        self._model.for_each_block(samples, consume, self._rule.needs_pessimistic)
         return labels
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -86,8 +115,8 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
             second class. More: log score plus offset per class, and for "minimax" the log odds of each class's
             smallest plausible posterior.
         """
-        scores = self._log_scores(X)
-        return self._rule.margin(scores) if len(self.classes_) == 2 else self._rule.columns(scores).T
+        scores = self._log_scores(X, "decision_function")
+        return self._rule.margin(scores) if len(self._learned.classes) == 2 else self._rule.columns(scores).T
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
         """Logarithms of `predict_proba`.
@@ -102,8 +131,7 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         ndarray of shape (n_samples, n_classes)
             Log probabilities.
         """
-        scores = self._log_scores(X)
-        return self._rule.log_proba(scores).T
+        return self._log_proba(X, "predict_log_proba")
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes, the largest being that of the predicted one.
@@ -120,7 +148,8 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
             `decision_function` with two classes, and the smallest plausible posteriors, normalised, with more. At
             radius 0 with "prior" or "minimax" these are the posteriors themselves.
         """
-        return np.exp(self.predict_log_proba(X))
+        log_proba = self._log_proba(X, "predict_proba")
+        return namespace_of(log_proba).exp(log_proba)
 
     def log_score_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Worst and best plausible log score of each sample under each class.
@@ -135,8 +164,8 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         pessimistic, optimistic : ndarray of shape (n_samples, n_classes)
             Natural logarithms of densities (or of probabilities, for the nonparametric score).
         """
-        X = self._validate(X)
-        low, high = self._model.log_score_bounds(X)
+        samples = self._validate(X, "log_score_bounds")
+        low, high = self._model.log_score_bounds(samples)
         return low.T, high.T
 
     def predict_proba_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -152,7 +181,7 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         lower, upper : ndarray of shape (n_samples, n_classes)
             Both are attained by some moments in the ambiguity sets.
         """
-        lower, upper = posterior_bounds(*self._weighted_bounds(X))
+        lower, upper = posterior_bounds(*self._weighted_bounds(X, "predict_proba_bounds"))
         return lower.T, upper.T
 
     def predict_set(self, X: ArrayLike) -> BoolArray:
@@ -168,7 +197,7 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         ndarray of shape (n_samples, n_classes) of bool
             True for the classes that remain; a row with one True is a certified decision.
         """
-        return non_dominated(*self._weighted_bounds(X)).T
+        return non_dominated(*self._weighted_bounds(X, "predict_set")).T
 
     def certified_radius(self, X: ArrayLike) -> FloatArray:
         """The largest factor on all radii under which the predicted label stays certified.
@@ -185,17 +214,19 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
             (for the priors `priors_`). 0 where the nominal posterior already disagrees with `predict`, infinity where
             the label is certified whatever the factor (always so at radius 0).
         """
-        X = self._validate(X)
-        factors = np.empty(len(X))
-        evaluate = self._model.evaluator(len(X), X.dtype.type, self._rule.needs_pessimistic)
+        given = self._validate(X, "certified_radius")
+        # The search for the radius runs on the host, wherever the samples are.
+        samples = to_host(given)
+        factors = np.empty(len(samples))
+        evaluate = self._model.evaluator(len(samples), samples.dtype.type, self._rule.needs_pessimistic)
 
         def consume(rows: slice, alpha: FloatArray) -> None:
             decided = decide(self._rule, evaluate(alpha))
-            factors[rows] = largest_certified_factor(self._model, alpha, decided, np.log(self.priors_))
+            factors[rows] = largest_certified_factor(self._model, alpha, decided, np.log(self._learned.priors))
 
-        self._model.distances.for_each_block(X, consume)
+        self._model.distances.for_each_block(samples, consume)
         with np.errstate(over="ignore"):
-            return factors.astype(X.dtype, copy=False)
+            return like(factors.astype(samples.dtype, copy=False), given, given.dtype)
 
     def _validate_training(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSet:
         """The given samples; sets `classes_` to the labels of those with positive weight."""
@@ -210,13 +241,14 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
 
     def _validate_labelled(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool = True
-    ) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
-        """Samples, labels and weights where there are any."""
-        points, labels = validate_data(self, X, y, dtype=[np.float64, np.float32], reset=reset)
+    ) -> tuple[Array, np.ndarray, FloatArray | None]:
+        """Samples where they are, and on the host labels and weights where there are any."""
+        points, given = validate_data(self, X, y, dtype=float_types(X), reset=reset)
+        labels = to_host(given)
         check_classification_targets(labels)
         if sample_weight is None:
             return points, labels, None
-        weight = _check_sample_weight(sample_weight, points, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(to_host(sample_weight), labels, dtype=np.float64, ensure_non_negative=True)
         return points, labels, weight
 
     def _check_classes(self) -> None:
@@ -228,31 +260,55 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
 
     def _forget(self, lack: str | None = None) -> None:
         """No longer fitted, for lack of something if there are samples already."""
-        for name in ("_model", "_rule", "_sums"):
+        for name in ("_learned", "_sums"):
             self.__dict__.pop(name, None)
         self._lack = lack
 
-    def _set_fitted(self, priors: FloatArray, model: ScoreModel, rule: Rule) -> Self:
-        """Take over what was learned; `classes_` is known already."""
-        self.priors_, self.radii_, self.threshold_ = priors, model.radii, rule.offsets
-        self.means_, self.covariances_ = model.moments.means, model.moments.covariances
-        self._model, self._rule, self._lack = model, rule, None
+    def _set_fitted(self, priors: FloatArray, model: ScoreModel, rule: Rule, samples: Array = None) -> Self:
+        """Take over what was learned; `classes_` is known already. Public arrays go where the samples are."""
+        self._learned, self._lack = Learned(self.classes_, priors, model, rule), None
+        for name, values in self._learned.arrays().items():
+            setattr(self, name, values if samples is None else like(values, samples))
         return self
 
-    def _validate(self, X: ArrayLike) -> FloatArray:
+    @property
+    def _model(self) -> ScoreModel:
+        return self._learned.model
+
+    @property
+    def _rule(self) -> Rule:
+        return self._learned.rule
+
+    def _check_fitted(self) -> None:
         if (lack := self.__dict__.get("_lack")) is not None:
             raise NotFittedError(f"This {type(self).__name__} has seen too few samples: {lack}")
         check_is_fitted(self)
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 
-    def _log_scores(self, X: ArrayLike) -> LogScores:
+    def _validate(self, X: ArrayLike, method: str) -> Array:
+        self._check_fitted()
+        check_same_namespace(X, self, attribute="means_", method=method)
+        return validate_data(self, X, dtype=float_types(X), reset=False)
+
+    def _log_scores(self, X: ArrayLike, method: str) -> LogScores:
         """What the decision rule needs to know of the samples."""
-        X = self._validate(X)
-        return self._model.log_scores(X, self._rule.needs_pessimistic)
+        samples = self._validate(X, method)
+        return self._model.log_scores(samples, self._rule.needs_pessimistic)
 
-    def _weighted_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def _log_proba(self, X: ArrayLike, method: str) -> Array:
+        scores = self._log_scores(X, method)
+        return self._rule.log_proba(scores).T
+
+    def _labels_on_device(self, X: Array) -> Array:
+        """Labels in the library of X, or NumPy's if they are no numbers."""
+        device, classes = self._model.on_device(X), self._learned.classes
+        codes = device.map(X, lambda scores: decide(self._rule, scores), self._rule.needs_pessimistic)
+        if classes.dtype.kind not in "biuf":
+            return classes[to_host(codes)]
+        return namespace_of(X).take(like(classes, X), codes)
+
+    def _weighted_bounds(self, X: ArrayLike, method: str) -> tuple[Array, Array]:
         """Worst and best log scores plus log priors, of shape (n_classes, n_samples)."""
-        X = self._validate(X)
-        low, high = self._model.log_score_bounds(X)
-        log_priors = np.log(self.priors_)[:, None].astype(low.dtype)
+        samples = self._validate(X, method)
+        low, high = self._model.log_score_bounds(samples)
+        log_priors = like(np.log(self._learned.priors), low, low.dtype)[:, None]
         return low + log_priors, high + log_priors

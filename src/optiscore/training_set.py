@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from ._typing import FloatArray
+from .array_api import Array, is_numpy, like, namespace_of, to_host
+from .device_sums import sums_on_device
 from .moment_sums import MomentSums
 from .threads import map_threads, n_threads
 
@@ -36,12 +38,12 @@ def merge(one: MomentSums | None, other: MomentSums | None) -> MomentSums | None
 
 
 class TrainingSet(NamedTuple):
-    """Samples, their classes as indices into the labels, and their weights where there are any.
+    """Samples, their classes as indices into the labels, and their weights where there are any; X on any device.
 
     The labels are those of samples of positive weight; a sample of weight 0 with another label has the class -1.
     """
 
-    X: FloatArray
+    X: Array
     codes: np.ndarray
     labels: np.ndarray
     weight: FloatArray | None
@@ -49,7 +51,7 @@ class TrainingSet(NamedTuple):
     def take(self, rows: np.ndarray) -> Self:
         """Some of the samples."""
         weight = None if self.weight is None else self.weight[rows]
-        return self._replace(X=self.X[rows], codes=self.codes[rows], weight=weight)
+        return self._replace(X=self._take(rows), codes=self.codes[rows], weight=weight)
 
     def counted(self) -> Self:
         """The samples of positive weight."""
@@ -75,6 +77,8 @@ class TrainingSet(NamedTuple):
 
     def _sums(self, members: list[np.ndarray]) -> list[MomentSums | None]:
         """Sums over the rows of each class, parts of which are summed by threads of their own."""
+        if not is_numpy(self.X):
+            return [sums_on_device(self.X, rows, self.weight) if len(rows) else None for rows in members]
         threads = n_threads(self.X.size)
         split = [np.array_split(rows, min(threads, len(rows))) if len(rows) else [] for rows in members]
         parts = [part for parts in split for part in parts]
@@ -82,4 +86,7 @@ class TrainingSet(NamedTuple):
         return [reduce(merge, (next(sums) for _ in parts), None) for parts in split]
 
     def _rows(self, rows: np.ndarray) -> Rows:
-        return self.X[rows], None if self.weight is None else self.weight[rows]
+        return to_host(self._take(rows)), None if self.weight is None else self.weight[rows]
+
+    def _take(self, rows: np.ndarray) -> Array:
+        return self.X[rows] if is_numpy(self.X) else namespace_of(self.X).take(self.X, like(rows, self.X), axis=0)

@@ -1,13 +1,14 @@
 """The tuned threshold: offsets per class that classify the most training samples right (paper, equation for tau*)."""
 
 import math
+from typing import Protocol
 
 import numpy as np
 
 from ._typing import BoolArray, FloatArray
 
-# Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
-_ROUNDING = {np.float64: 1e-9, np.float32: 1e-6}
+#: Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
+ROUNDING = {np.float64: 1e-9, np.float32: 1e-6}
 
 # Stands for a weight of 0 in a logarithm.
 _TINY = 1e-100
@@ -17,9 +18,6 @@ def tuned_offsets(
     optimistic: FloatArray, codes: np.ndarray, priors: FloatArray, sample_weight: FloatArray | None = None
 ) -> FloatArray:
     """Offsets per class under which the largest log score plus offset is right for the most weight of the samples.
-
-    Two classes: the paper's tau*, exactly, with one sort. More: one class after the other takes its best offset given
-    the others', from the better of no offsets and log priors, until no class gains.
 
     Parameters
     ----------
@@ -32,49 +30,96 @@ def tuned_offsets(
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples.
     """
-    if len(optimistic) == 2:
-        threshold, _ = best_threshold(optimistic[1] - optimistic[0], codes == 1, sample_weight)
-        return np.array([0.0, -threshold])
+    return ascend(LabelledScores(optimistic, codes, sample_weight), priors)
 
-    def right(offsets: FloatArray) -> float:
-        return float(np.average((optimistic + offsets[:, None]).argmax(axis=0) == codes, weights=sample_weight))
 
-    offsets = max((np.zeros(len(priors)), np.log(priors)), key=right)
-    total = codes.size if sample_weight is None else sample_weight.sum()
-    reached, before = right(offsets) * total, -np.inf
-    contenders = _Contenders(optimistic, offsets)
+class TrainingScores(Protocol):
+    """The log scores of all training samples, wherever they are."""
+
+    def right(self, offsets: FloatArray) -> float:
+        """Weight of the samples that are right under offsets."""
+
+    def best_offset(self, c: int, offsets: FloatArray) -> tuple[float, float]:
+        """The offset of class c that is right for the most weight given those of the others, and that weight."""
+
+
+def ascend(scores: TrainingScores, priors: FloatArray) -> FloatArray:
+    """Tuned offsets.
+
+    Two classes: the paper's tau*, exactly. More: one class after the other takes its best offset given the others',
+    from the better of no offsets and log priors, until no class gains.
+    """
+    if len(priors) == 2:
+        return np.array([0.0, scores.best_offset(1, np.zeros(2))[0]])
+    offsets = max((np.zeros(len(priors)), np.log(priors)), key=scores.right)
+    reached, before = scores.right(offsets), -np.inf
     while reached > before:
         before = reached
         for c in range(len(priors)):
-            lead, rival = contenders.lead_of(c)
-            # Samples of a third class are wrong whichever of the two wins.
-            counts = (codes == c) | (codes == rival)
-            weight = None if sample_weight is None else sample_weight[counts]
-            threshold, value = best_threshold(lead[counts], codes[counts] == c, weight)
+            offset, value = scores.best_offset(c, offsets)
             if value > reached * (1 + 1e-12):
-                offsets[c], reached = -threshold, value
-                contenders = _Contenders(optimistic, offsets)
+                offsets, reached = np.where(np.arange(len(priors)) == c, offset, offsets), value
     return offsets
 
 
+class LabelledScores:
+    """Log scores (n_classes, n_samples) of samples in memory, with their classes and weights."""
+
+    def __init__(self, optimistic: FloatArray, codes: np.ndarray, sample_weight: FloatArray | None) -> None:
+        self.optimistic, self.codes, self.weight = optimistic, codes, sample_weight
+        self._ranked: tuple[FloatArray, _Contenders] | None = None
+
+    def right(self, offsets: FloatArray) -> float:
+        """Weight of the samples that are right under offsets."""
+        hits = self._contenders(offsets).first == self.codes
+        return float(np.count_nonzero(hits) if self.weight is None else self.weight[hits].sum())
+
+    def best_offset(self, c: int, offsets: FloatArray) -> tuple[float, float]:
+        """The offset of class c that is right for the most weight given those of the others, and that weight."""
+        threshold, value = best_threshold(*self.leads(c, offsets))
+        return -threshold, value
+
+    def leads(self, c: int, offsets: FloatArray) -> tuple[FloatArray, BoolArray, FloatArray | None]:
+        """Lead of class c, without its offset, over the best of the others; whether it is right; and weights.
+
+        Samples of a third class are left out: they are wrong whichever of the two wins.
+        """
+        if len(self.optimistic) == 2:
+            rival = self.optimistic[1 - c] + self.optimistic.dtype.type(offsets[1 - c])
+            return self.optimistic[c] - rival, self.codes == c, self.weight
+        lead, rivals = self._contenders(offsets).lead_of(c)
+        counts = (self.codes == c) | (self.codes == rivals)
+        return lead[counts], self.codes[counts] == c, None if self.weight is None else self.weight[counts]
+
+    def _contenders(self, offsets: FloatArray) -> "_Contenders":
+        if self._ranked is None or (self._ranked[0] != offsets).any():
+            self._ranked = offsets, _Contenders(self.optimistic, offsets)
+        return self._ranked[1]
+
+
 class _Contenders:
-    """The two classes with the largest log score plus offset for each sample."""
+    """The two classes with the largest log score plus offset for each sample; equal but for rounding, the first."""
 
     def __init__(self, optimistic: FloatArray, offsets: FloatArray) -> None:
         columns, samples = optimistic + offsets[:, None], np.arange(optimistic.shape[1])
         self._optimistic = optimistic
-        self._first = columns.argmax(axis=0)
-        self._highest = columns[self._first, samples]
-        columns[self._first, samples] = -np.inf
-        self._second = columns.argmax(axis=0)
+        rounding = ROUNDING[optimistic.dtype.type]
+        self.first = _first_of_highest(columns, rounding)
+        self._highest = columns[self.first, samples]
+        columns[self.first, samples] = -np.inf
+        self._second = _first_of_highest(columns, rounding)
         self._next = columns[self._second, samples]
 
     def lead_of(self, c: int) -> tuple[FloatArray, np.ndarray]:
         """Lead of class c, without an offset, over the best of the others, and which one that is."""
-        mine = self._first == c
-        return self._optimistic[c] - np.where(mine, self._next, self._highest), np.where(
-            mine, self._second, self._first
-        )
+        mine = self.first == c
+        return self._optimistic[c] - np.where(mine, self._next, self._highest), np.where(mine, self._second, self.first)
+
+
+def _first_of_highest(columns: FloatArray, rounding: float) -> np.ndarray:
+    highest = columns.max(axis=0)
+    slack = rounding * np.maximum(np.abs(highest), 1)
+    return (columns >= highest - slack).argmax(axis=0)
 
 
 def best_threshold(
@@ -86,18 +131,44 @@ def best_threshold(
     between two neighbouring ratios is as good: the middle is taken. Of several best places, the one nearest to where
     the classes balance (t = log of negative over positive weight) is taken.
     """
-    rounding = _ROUNDING[ratio.dtype.type]
-    values, right = _sort(ratio.astype(np.float64, copy=False), positive, sample_weight)
+    inner, steps = sort_steps(ratio, positive, sample_weight)
+    values = np.empty(inner.size + 2)
+    values[0], values[1:-1], values[-1] = below(inner[0]), inner, above(inner[-1])
+    right = np.empty(inner.size + 1, dtype=np.float64 if sample_weight is not None else np.int64)
+    right[0], right[1:] = -steps[steps < 0].sum(), steps
+    np.cumsum(right, out=right)
+    rounding = ROUNDING[ratio.dtype.type]
+    # Few cuts are best: whether values part is asked of these first.
     cuts = _highest(right)
-    parts = _parts(values, cuts, rounding)
-    if not parts.any():
-        cuts = np.flatnonzero(_parts(values, np.arange(right.size), rounding))
-        cuts = cuts[_highest(right[cuts])]
-        parts = _parts(values, cuts, rounding)
-    best = cuts[parts]
-    middle = 0.5 * values[best] + 0.5 * values[best + 1]
-    balance = math.log(max(right[-1], _TINY) / max(right[0], _TINY))
-    return float(middle[np.abs(middle - balance).argmin()]), float(right[best[0]])
+    if not are_apart(values[cuts], values[cuts + 1], rounding).any():
+        cuts = np.arange(right.size)
+    return best_cut(values[cuts], values[cuts + 1], right[cuts], balance(right[0], right[-1]), rounding)
+
+
+def best_cut(
+    low: FloatArray, high: FloatArray, right: np.ndarray, where_balanced: float, rounding: float
+) -> tuple[float, float]:
+    """The best of some cuts between neighbouring values: its middle, and the weight that is right there."""
+    apart = are_apart(low, high, rounding)
+    low, high, right = low[apart], high[apart], right[apart]
+    best = _highest(right)
+    middle = 0.5 * low[best] + 0.5 * high[best]
+    return float(middle[np.abs(middle - where_balanced).argmin()]), float(right[best[0]])
+
+
+def balance(positive: float, negative: float) -> float:
+    """Logarithm of the ratio of the weights of negatives and positives."""
+    return math.log(max(float(negative), _TINY) / max(float(positive), _TINY))
+
+
+def below(value: float) -> float:
+    """Where a cut before all values ends: the cut lies 1 outside, or enough to differ by more than rounding."""
+    return float(value) - max(2.0, 1e-3 * abs(float(value)))
+
+
+def above(value: float) -> float:
+    """Where a cut behind all values ends."""
+    return -below(-float(value))
 
 
 def _highest(right: np.ndarray) -> np.ndarray:
@@ -106,36 +177,27 @@ def _highest(right: np.ndarray) -> np.ndarray:
     return np.flatnonzero(right >= (top if right.dtype.kind == "i" else top * (1 - 1e-12)))
 
 
-def _parts(values: FloatArray, cuts: np.ndarray, rounding: float) -> BoolArray:
-    """Whether the values on both sides of cuts differ by more than rounding."""
-    low, high = values[cuts], values[cuts + 1]
+def are_apart(low: FloatArray, high: FloatArray, rounding: float) -> BoolArray:
+    """Whether neighbouring values differ by more than rounding."""
     size = np.minimum(np.abs(low), np.abs(high))
     return high - low > rounding * np.maximum(size, 1)
 
 
-def _sort(ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None) -> tuple[FloatArray, np.ndarray]:
-    """Sorted values with one more below and above, and the weight of right decisions for a cut between all neighbours.
+def sort_steps(
+    ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None
+) -> tuple[FloatArray, np.ndarray]:
+    """Sorted values, and what a cut gains in passing each of them: the weight of a negative, minus that of a positive.
 
-    Right are the negatives before the cut and the positives from there on. Without weights, the label travels in the
-    last bit of its value: sorting values is several times faster than sorting an index.
+    Without weights, the label travels in the last bit of its value: sorting values is several times faster than sorting
+    an index.
     """
-    values = np.empty(ratio.size + 2)
-    inner = values[1:-1]
-    if sample_weight is None:
-        bits = inner.view(np.int64)
-        np.bitwise_and(ratio.view(np.int64), -2, out=bits)
-        bits |= positive
-        inner.sort()
-        steps = 1 - 2 * (bits & 1)
-        above = np.count_nonzero(positive)
-    else:
+    ratio = ratio.astype(np.float64, copy=False)
+    if sample_weight is not None:
         order = np.argsort(ratio)
-        np.take(ratio, order, out=inner)
-        steps = np.where(positive, -sample_weight, sample_weight)[order]
-        above = sample_weight[positive].sum()
-    # A cut at either end lies 1 outside, or enough to differ by more than rounding.
-    values[0] = inner[0] - max(2.0, 1e-3 * abs(inner[0]))
-    values[-1] = inner[-1] + max(2.0, 1e-3 * abs(inner[-1]))
-    right = np.empty(ratio.size + 1, dtype=steps.dtype)
-    right[0], right[1:] = above, steps
-    return values, np.cumsum(right, out=right)
+        return ratio[order], np.where(positive, -sample_weight, sample_weight)[order]
+    values = np.empty(ratio.size)
+    bits = values.view(np.int64)
+    np.bitwise_and(ratio.view(np.int64), -2, out=bits)
+    bits |= positive
+    values.sort()
+    return values, 1 - 2 * (bits & 1).astype(np.int8)

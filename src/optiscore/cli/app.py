@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -76,12 +77,17 @@ def fit(
 ) -> None:
     """Train a classifier on a table and save it.
 
+    A table of more than half a gigabyte is read twice, block by block, unless the settings need all of it at once
+    (--cv, --threshold tuned, --radius limit).
+
     - `optiscore fit train.csv --target diagnosis -o model.skops`
 
     - `optiscore fit train.parquet -t label -o model.skops --cv --threshold tuned`
     """
     from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, io
+    from ..progress import progress_bar
     from .show import show_training
+    from .tables import estimate_rows
     from .training import train as train_on
 
     if cv and radius != "clt":
@@ -92,7 +98,12 @@ def fit(
     classifier: Any = OptimisticScoreClassifier(kind, radius=_number_or_name(radius), threshold=rule)
     if cv:
         classifier = OptimisticScoreClassifierCV(kind, threshold=rule)
-    trained = train_on(train, target, classifier, seed)
+    errors, about = Console(stderr=True), estimate_rows(train)
+
+    def watch(doing: str) -> AbstractContextManager[Callable[[int], None]]:
+        return progress_bar(f"{doing} {train}", about, visible=not quiet and errors.is_terminal, console=errors)
+
+    trained = train_on(train, target, classifier, seed, watch)
     io.save(trained, out)
     if not quiet:
         show_training(trained, as_json)

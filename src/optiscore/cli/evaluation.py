@@ -33,9 +33,12 @@ class LabelledRows(NamedTuple):
 
 def read_test(trained: Trained, path: str) -> LabelledRows:
     """Labelled rows from a table."""
-    table, target_column = labelled_rows(read_table(path), trained["target"], path)
+    target = trained["target"]
+    table = labelled_rows(read_table(path), target, path)
+    if not table.num_rows:
+        raise ValueError(f"{path} has no row with a label in column {target!r}.")
     classes = trained["pipeline"].classes_
-    labels = labels_of(target_column, as_numbers=classes.dtype.kind == "i").astype(str)
+    labels = labels_of(table[target], as_numbers=classes.dtype.kind == "i").astype(str)
     known = classes.astype(str).tolist()
     unknown = sorted(set(labels.tolist()) - set(known))
     if unknown:

@@ -22,6 +22,9 @@ from .tables import column_of, numbers
 #: Text columns with more distinct values than this are encoded by what they tell about the label.
 MANY_VALUES = 30
 
+#: Distinct values are counted up to about this number.
+MOST_COUNTED = 100_000
+
 
 class Column(NamedTuple):
     """A column as it was when the model was trained."""
@@ -43,25 +46,46 @@ class Column(NamedTuple):
         }[self.kind]
 
 
-def describe(table: pa.Table) -> list[Column]:
-    """The columns of a training table."""
-    return [_describe(name, table[name]) for name in table.column_names]
+class ColumnSurvey:
+    """What a column is, found block by block: it is of a kind if all its blocks are."""
 
+    def __init__(self) -> None:
+        self._distinct: pa.Array | None = None
+        self._is_boolean = False
+        self._are_numbers = self._are_dates = True
+        self._n_null = self._n_not_numbers = 0
 
-def _describe(name: str, column: pa.ChunkedArray) -> Column:
-    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        raise ValueError(f"column {name!r} holds {column.type} values, which cannot be used: leave it out.")
-    distinct = len(pc.unique(column.drop_null()))
-    missing = column.null_count
-    if distinct <= 1:
-        kind = "constant"
-    elif not pa.types.is_boolean(column.type) and (values := numbers(column)) is not None:
-        kind, missing = "number", int(np.isnan(values).sum())
-    elif _seconds(column) is not None:
-        kind = "date"
-    else:
-        kind = "category" if distinct <= MANY_VALUES else "text"
-    return Column(name, kind, distinct, missing)
+    def add(self, name: str, column: pa.ChunkedArray) -> None:
+        """Look at one more block."""
+        kind = column.type
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            raise ValueError(f"column {name!r} holds {kind} values, which cannot be used: leave it out.")
+        self._is_boolean |= pa.types.is_boolean(kind)
+        self._n_null += column.null_count
+        self._count_distinct(column)
+        if self._are_numbers:
+            values = numbers(column)
+            self._are_numbers = values is not None
+            self._n_not_numbers += 0 if values is None else int(np.isnan(values).sum())
+        self._are_dates = self._are_dates and _seconds(column) is not None
+
+    def result(self, name: str) -> Column:
+        """The column in all blocks."""
+        n_distinct = 0 if self._distinct is None else len(self._distinct)
+        if n_distinct <= 1:
+            return Column(name, "constant", n_distinct, self._n_null)
+        if self._are_numbers and not self._is_boolean:
+            return Column(name, "number", n_distinct, self._n_not_numbers)
+        if self._are_dates:
+            return Column(name, "date", n_distinct, self._n_null)
+        return Column(name, "category" if n_distinct <= MANY_VALUES else "text", n_distinct, self._n_null)
+
+    def _count_distinct(self, column: pa.ChunkedArray) -> None:
+        if self._distinct is None:
+            self._distinct = pc.unique(column.drop_null())
+        elif len(self._distinct) < MOST_COUNTED:
+            known = pa.chunked_array([self._distinct, *column.drop_null().chunks], type=column.type)
+            self._distinct = pc.unique(known)
 
 
 def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
@@ -160,12 +184,9 @@ def make_model(columns: Sequence[Column], classifier: Any, seed: int) -> Pipelin
     return Pipeline([("columns", vectoriser(columns, seed)), ("classifier", classifier)])
 
 
-def labelled_rows(table: pa.Table, target: str, path: str) -> tuple[pa.Table, pa.ChunkedArray]:
-    """The rows that have a label, without it, and their labels."""
-    table = table.filter(pc.is_valid(column_of(table, target, path)))
-    if not table.num_rows:
-        raise ValueError(f"{path} has no row with a label in column {target!r}.")
-    return table.drop_columns([target]), table[target]
+def labelled_rows(table: pa.Table, target: str, path: str) -> pa.Table:
+    """The rows that have a label."""
+    return table.filter(pc.is_valid(column_of(table, target, path)))
 
 
 def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.ndarray:

@@ -19,6 +19,7 @@ def facts_of(trained: Trained) -> dict[str, Any]:
         "trained on": trained["source"],
         "rows": trained["rows"],
         "rows without label": trained["rows without label"],
+        "rows of the sample for encodings and accuracy": trained.get("sampled rows"),
         "target": trained["target"],
         "classifier": type(model).__name__,
         "features": int(model.n_features_in_),
@@ -57,6 +58,11 @@ def show_training(trained: Trained, as_json: bool) -> None:
         f"{facts['classifier']}, threshold {facts['threshold']}, {facts['features']} features. Cross-validated "
         f"accuracy [bold]{100 * facts['cross-validated accuracy']:.1f} %[/] +- {100 * spread:.1f}."
     )
+    if sampled := facts["rows of the sample for encodings and accuracy"]:
+        console.print(
+            f"Moments are those of all {facts['rows']:,} rows; encodings, accuracy and the methods compared with come "
+            f"from {sampled:,} random rows."
+        )
     if facts["rows without label"]:
         console.print(f"{facts['rows without label']} rows without a label were left out.")
 

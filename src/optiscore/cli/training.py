@@ -1,8 +1,10 @@
 """From a table to a trained model: classes, columns, the pipeline, what it reaches, and what it is compared with."""
 
 import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,62 +19,88 @@ from .drift import training_groups
 from .preparation import (
     Column,
     classifier_and_rows,
-    describe,
     labelled_rows,
     labels_of,
     make_model,
     new_values_allowed,
     to_frame,
 )
-from .tables import read_table
+from .survey import Survey
+from .tables import read_blocks
 
 #: A trained model as it is saved: the pipeline, what it is compared with, and what is known of the training table.
 Trained = dict[str, Any]
 
 
-def train(path: str, target: str, classifier: Any, seed: int) -> Trained:
-    """Read a table and train on it."""
-    whole = read_table(path)
-    table, target_column = labelled_rows(whole, target, path)
-    if not table.num_columns:
-        raise ValueError(f"{path} has no column but {target!r}.")
-    labels = labels_of(target_column)
-    counts = _count(labels, target)
-    columns = describe(table)
-    frame = to_frame(table, columns, path)
+#: Given what is being done, a context that yields a function to tell how many more rows are done.
+Watch: TypeAlias = Callable[[str], AbstractContextManager[Callable[[int], None]]]
+
+
+def train(path: str, target: str, classifier: Any, seed: int, watch: Watch) -> Trained:
+    """Read a table and train on it; beyond what memory shall hold, block by block if the classifier can."""
+    with watch("reading") as advance:
+        survey = Survey(path, target, may_sample=hasattr(classifier, "partial_fit"), seed=seed, advance=advance)
+    _check_counts(survey.counts, target)
+    columns, labels = survey.columns, survey.labels
+    frame = to_frame(survey.table, columns, path)
     model = make_model(columns, classifier, seed)
-    folds = StratifiedKFold(min(5, *counts.values()), shuffle=True, random_state=seed)
+    folds = StratifiedKFold(min(5, *np.unique(labels, return_counts=True)[1]), shuffle=True, random_state=seed)
     with new_values_allowed():
         scores = cross_val_score(model, frame, labels, cv=folds, error_score="raise")
     # Encodings of text by the labels are cross-fitted for training; the others must be trained on the same.
     crossfitted = clone(model[:-1]).fit_transform(frame, labels)
+    model.fit(frame, labels)
+    if not survey.is_whole:
+        with watch("training") as advance:
+            model.set_params(classifier=_fit_blocks(model, columns, path, target, survey.counts, advance))
     return {
-        "pipeline": model.fit(frame, labels),
+        "pipeline": model,
         "baselines": _baselines(crossfitted, labels),
         "groups": training_groups(*classifier_and_rows(model, frame)),
         "columns": [list(column) for column in columns],
         "target": target,
         "source": Path(path).name,
-        "rows": len(labels),
-        "rows without label": whole.num_rows - len(labels),
-        "counts": [list(pair) for pair in counts.items()],
+        "rows": survey.n_rows,
+        "sampled rows": None if survey.is_whole else len(labels),
+        "rows without label": survey.n_unlabelled,
+        "counts": [list(pair) for pair in survey.counts.items()],
         "cross-validated accuracy": scores.tolist(),
     }
 
 
-def _count(labels: np.ndarray, target: str) -> dict[Any, int]:
-    found, sizes = np.unique(labels, return_counts=True)
-    if len(found) < 2:
-        raise ValueError(f"column {target!r} must hold at least two classes, got {found.tolist()}.")
-    if len(found) > max(10, min(100, len(labels) // 2)):
+def _fit_blocks(
+    model: Pipeline,
+    columns: list[Column],
+    path: str,
+    target: str,
+    counts: dict[Any, int],
+    advance: Callable[[int], None],
+) -> Any:
+    """The classifier of a pipeline, trained on all rows; their encodings are those of the pipeline."""
+    classes = np.array(list(counts))
+    classifier = clone(model[-1])
+    for block in read_blocks(path):
+        rows = labelled_rows(block, target, path)
+        if rows.num_rows:
+            with new_values_allowed():
+                X = model[:-1].transform(to_frame(rows, columns, path))
+            classifier.partial_fit(X, labels_of(rows[target], classes.dtype.kind == "i"), classes)
+        advance(block.num_rows)
+    return classifier
+
+
+def _check_counts(counts: dict[Any, int], target: str) -> None:
+    n_rows = sum(counts.values())
+    if len(counts) < 2:
+        raise ValueError(f"column {target!r} must hold at least two classes, got {list(counts)}.")
+    if len(counts) > max(10, min(100, n_rows // 2)):
         raise ValueError(
-            f"column {target!r} has {len(found)} distinct values in {len(labels)} rows, too many for "
+            f"column {target!r} has {len(counts)} distinct values in {n_rows} rows, too many for "
             f"classes: choose another target, or group them."
         )
-    if sizes.min() < 2:
-        lone = found[sizes.argmin()]
+    lone = min(counts, key=counts.__getitem__)
+    if counts[lone] < 2:
         raise ValueError(f"class {str(lone)!r} of column {target!r} has one row only: add rows or leave it out.")
-    return dict(zip(found.tolist(), sizes.tolist(), strict=True))
 
 
 def _baselines(X: np.ndarray, labels: np.ndarray) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from .._typing import FloatArray
+from ..array_api import Array, like, namespace_of, to_host
 from ..rootfinding import find_root
+from .portable_table import PortableTable
 from .table import ScoreTable
 
 Quantity: TypeAlias = Literal["value", "log_score"]
@@ -123,6 +125,13 @@ class ExtremeScore(ABC):
         if (value := self._value_without_search()) is not None:
             return ClosedForm(value, self.log_of if quantity == "log_score" else None, np.dtype(dtype))
         return _table(self, quantity, np.dtype(dtype).name)
+
+    def portable(self, samples: Array) -> Callable[[Array], Array]:
+        """The log score as a function of alphas up to `ALPHA_MAX` in the library, on the device of some samples."""
+        if self._value_without_search() is not None and self.radius:
+            return lambda alpha: like(self.log_score(to_host(alpha)), alpha, alpha.dtype)
+        single = samples.dtype == namespace_of(samples).float32
+        return PortableTable(_table(self, "log_score", "float32" if single else "float64"), samples)
 
     @property
     def pivot(self) -> float:

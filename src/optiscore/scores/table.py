@@ -68,6 +68,23 @@ class ScoreTable:
         self._origin = self.dtype.type(origin)
         self._first = self._origin.view(self._bits) >> self._shift
 
+    @property
+    def pivot(self) -> float:
+        """Distance towards which pieces shrink."""
+        return self._pivot
+
+    @property
+    def origin(self) -> float:
+        """Length of the first octave of pieces."""
+        return float(self._origin)
+
+    def along(self, side: int, y: FloatArray, origin: float) -> tuple[FloatArray, FloatArray]:
+        """The function and its derivative by y, on the side of the pivot to which ``side``, 1 or -1, points."""
+        s = self._pivot + side * (y - origin)
+        s[s == 0] = _NEAR_ZERO
+        value, by_alpha = self._curve(s**2)
+        return value, side * 2 * s * by_alpha
+
     def __call__(self, alpha: FloatArray) -> FloatArray:
         """Values at an array of alphas, in the table's own type."""
         alpha = np.asarray(alpha, dtype=self.dtype)
@@ -126,10 +143,7 @@ class ScoreTable:
         per_octave = 2**_PIECES_LOG2
         octave, place = np.divmod(np.arange(n_octaves * per_octave + 1), per_octave)
         y = origin * 2.0**octave * (1 + place / per_octave)
-        s = self._pivot + side * (y - origin)
-        s[s == 0] = _NEAR_ZERO
-        value, by_alpha = self._curve(s**2)
-        slope = side * 2 * s * by_alpha
+        value, slope = self.along(side, y, origin)
         h = np.diff(y)
         secant = np.diff(value) / h
         left, right = slope[:-1], slope[1:]

@@ -1,0 +1,107 @@
+"""fit on Dask against generating the blocks plus the matrix products, with one and two workers, and its memory."""
+
+import resource
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+from dask.distributed import Client, LocalCluster
+from rich.table import Table
+from timing import best_seconds, main
+
+from optiscore import OptimisticScoreClassifier as InMemory
+from optiscore.dask import OptimisticScoreClassifier
+
+N_ROWS, N_BLOCKS, N_FEATURES = 20_000_000, 200, 20
+SUBSET = 500_000
+
+
+def make_data() -> tuple[da.Array, da.Array]:
+    """Two overlapping Gaussian classes, generated lazily."""
+    rng, rows = da.random.default_rng(0), N_ROWS // N_BLOCKS
+    y = rng.integers(2, size=N_ROWS, chunks=rows)
+    X = rng.normal(size=(N_ROWS, N_FEATURES), chunks=(rows, N_FEATURES)) + 0.3 * y[:, None]
+    return X, y
+
+
+def products(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The matrix products that a block of samples needs, with operands in cache: the least that fit can do."""
+    width, rows = 1 + 2 * X.shape[1], 3276
+    powers = np.ones((width, rows))
+    total = np.zeros((width, width))
+    for _ in range(len(X) // rows):
+        total += powers @ powers.T
+    return total[None] + y[0]
+
+
+def floor_of(X: da.Array, y: da.Array, client: Client) -> None:
+    """Generate all blocks and do the products, nothing else."""
+    with client.as_current():
+        parts = da.map_blocks(products, X, y, drop_axis=1, new_axis=(1, 2), dtype=float, meta=np.empty((0, 0, 0)))
+        client.gather(client.compute([delayed(np.sum)(part) for part in parts.to_delayed().ravel()]))
+
+
+def fit(X: da.Array, y: da.Array, client: Client, threshold: str = "minimax") -> None:
+    """Fit on a cluster."""
+    with client.as_current():
+        OptimisticScoreClassifier(threshold=threshold).fit(X, y)
+
+
+def same_model(X: da.Array, y: da.Array, client: Client) -> float:
+    """Largest relative difference between the models on Dask and in memory, on a part of the data."""
+    X, y = X[:SUBSET], y[:SUBSET]
+    with client.as_current():
+        one = OptimisticScoreClassifier(threshold="minimax").fit(X, y)
+        other = InMemory(threshold="minimax").fit(X.compute(), y.compute())
+    names = ("priors_", "means_", "covariances_", "radii_", "threshold_")
+    return max(
+        float(np.abs(getattr(one, n) - getattr(other, n)).max() / np.abs(getattr(other, n)).max()) for n in names
+    )
+
+
+def peak_gigabytes() -> float:
+    """Peak memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
+def fit_table(rounds: int) -> Table:
+    """Seconds of fit and of its floor, with one and with two workers; memory; and whether the model is right."""
+    X, y = make_data()
+    table = Table(title=f"fit on Dask, {N_ROWS:,} x {N_FEATURES} in {N_BLOCKS} blocks, one thread per worker")
+    for heading in (
+        "workers",
+        "blocks + products, s",
+        "fit, s",
+        "ratio",
+        "tuned once, s",
+        "peak GB per worker",
+        "speed-up",
+    ):
+        table.add_column(heading, justify="right")
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": "4GB"}
+    with LocalCluster(n_workers=1, **options) as single, LocalCluster(n_workers=2, **options) as pair:
+        clients = {1: Client(single), 2: Client(pair)}
+        jobs = {(name, n): lambda job=job, c=c: job(X, y, c) for n, c in clients.items() for name, job in JOBS.items()}
+        seconds = best_seconds(jobs, rounds)
+        for n, client in clients.items():
+            tuned = best_seconds({"tuned": lambda c=client: fit(X, y, c, "tuned")}, 1)["tuned"]
+            memory = max(client.run(peak_gigabytes).values())
+            table.add_row(
+                str(n),
+                f"{seconds['floor', n]:.2f}",
+                f"{seconds['fit', n]:.2f}",
+                f"{seconds['fit', n] / seconds['floor', n]:.2f}",
+                f"{tuned:.2f}",
+                f"{memory:.2f}",
+                f"{seconds['fit', 1] / seconds['fit', n]:.2f}",
+            )
+        table.caption = (
+            f"largest relative difference to the model in memory, {SUBSET:,} rows: {same_model(X, y, clients[2]):.1e}"
+        )
+    return table
+
+
+JOBS = {"floor": floor_of, "fit": fit}
+
+if __name__ == "__main__":
+    main(__doc__, fit_table, rounds=3)

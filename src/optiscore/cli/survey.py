@@ -1,0 +1,135 @@
+"""One pass over a training table: what its columns and labels are, and as many of its rows as memory shall hold."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .preparation import Column, ColumnSurvey, labelled_rows, labels_of
+from .tables import read_blocks
+
+# Beyond so many bytes, or if it need not fit in memory, so many random rows stand for the whole table.
+_IN_MEMORY_BYTES, _SAMPLE_ROWS = 512 * 1024 * 1024, 200_000
+
+# The sample has so many rows of every class, or all of them.
+_FEWEST_OF_A_CLASS = 20
+
+# A column with more distinct values than this is no target.
+_MOST_LABELS = 100_000
+
+
+class Survey:
+    """A table as one pass over its blocks shows it.
+
+    Parameters
+    ----------
+    path, target : str
+        The table, and its column of labels.
+    may_sample : bool
+        Whether a random sample of rows will do where the table is large.
+    seed : int
+        Seed of the sample.
+    advance : callable
+        Told how many rows were read.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        Its labelled rows without their labels, or a random sample of them.
+    labels : ndarray
+        The labels of these rows.
+    is_whole : bool
+        Whether these are all rows.
+    columns : list of Column
+        What each column is, in all rows.
+    counts : dict
+        How many rows each label has.
+    n_rows, n_unlabelled : int
+        Numbers of rows with and without a label.
+    """
+
+    def __init__(self, path: str, target: str, *, may_sample: bool, seed: int, advance: Callable[[int], None]) -> None:
+        self._sample = _Sample(seed, _IN_MEMORY_BYTES if may_sample and path != "-" else None)
+        self._surveys: dict[str, ColumnSurvey] = {}
+        self._spellings: Counter[Any] = Counter()
+        self.n_rows = self.n_unlabelled = 0
+        for block in read_blocks(path):
+            self._add(block, target, path)
+            advance(block.num_rows)
+        if not self.n_rows + self.n_unlabelled:
+            raise ValueError(f"{path} has no rows.")
+        if not self.n_rows:
+            raise ValueError(f"{path} has no row with a label in column {target!r}.")
+        table = self._sample.table()
+        self.table, self.is_whole = table.drop_columns([target]), self._sample.is_whole
+        if not self.table.num_columns:
+            raise ValueError(f"{path} has no column but {target!r}.")
+        spelled = pa.chunked_array([pa.array(list(self._spellings), type=table[target].type)])
+        distinct = labels_of(spelled)
+        self.labels = labels_of(table[target], distinct.dtype.kind == "i")
+        found = Counter[Any]()
+        for label, count in zip(distinct.tolist(), self._spellings.values(), strict=True):
+            found[label] += count
+        self.counts = dict(sorted(found.items()))
+
+    @property
+    def columns(self) -> list[Column]:
+        """What each column is, in all rows."""
+        return [self._surveys[name].result(name) for name in self.table.column_names]
+
+    def _add(self, block: pa.Table, target: str, path: str) -> None:
+        labelled = labelled_rows(block, target, path)
+        self.n_rows += labelled.num_rows
+        self.n_unlabelled += block.num_rows - labelled.num_rows
+        is_early = self._are_first_of_their_class(labelled[target])
+        for counted in pc.value_counts(labelled[target]).to_pylist():
+            self._spellings[counted["values"]] += counted["counts"]
+        if len(self._spellings) > _MOST_LABELS:
+            raise ValueError(f"column {target!r} has more than {_MOST_LABELS} distinct values: choose another target.")
+        for name in labelled.column_names:
+            if name != target:
+                self._surveys.setdefault(name, ColumnSurvey()).add(name, labelled[name])
+        self._sample.add(labelled, is_early)
+
+    def _are_first_of_their_class(self, labels: pa.ChunkedArray) -> np.ndarray:
+        """Which rows are needed in the sample, so that it has some of every class."""
+        column = labels.to_pandas()
+        earlier = column.map(lambda label: self._spellings[label]).to_numpy()
+        return earlier + column.groupby(column).cumcount().to_numpy() < _FEWEST_OF_A_CLASS
+
+
+class _Sample:
+    """All rows while they are few; beyond a number of bytes, those with the smallest random keys."""
+
+    def __init__(self, seed: int, max_bytes: int | None) -> None:
+        self._rng, self._max_bytes = np.random.default_rng(seed), max_bytes
+        self._parts: list[pa.Table] = []
+        self._keys: list[np.ndarray] = []
+        self.is_whole, self._limit = True, np.inf
+
+    def add(self, rows: pa.Table, is_needed: np.ndarray) -> None:
+        keys = np.where(is_needed, -1.0, self._rng.random(rows.num_rows))
+        chosen = keys < self._limit
+        self._parts.append(rows if chosen.all() else rows.filter(pa.array(chosen)))
+        self._keys.append(keys[chosen])
+        if self.is_whole and self._max_bytes is not None:
+            self.is_whole = sum(part.nbytes for part in self._parts) <= self._max_bytes
+        if not self.is_whole and sum(map(len, self._keys)) > 2 * _SAMPLE_ROWS:
+            self._compact()
+
+    def table(self) -> pa.Table:
+        if not self.is_whole:
+            self._compact()
+        return pa.concat_tables(self._parts, promote_options="default")
+
+    def _compact(self) -> None:
+        keys = np.concatenate(self._keys)
+        if len(keys) > _SAMPLE_ROWS:
+            self._limit = float(np.partition(keys, _SAMPLE_ROWS)[_SAMPLE_ROWS])
+        chosen = keys < self._limit
+        rows = pa.concat_tables(self._parts, promote_options="default").filter(pa.array(chosen))
+        # Copied, so that the blocks that the rows come from are let go.
+        self._parts, self._keys = [rows.combine_chunks()], [keys[chosen]]

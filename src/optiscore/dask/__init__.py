@@ -1,0 +1,10 @@
+"""The classifier on Dask's arrays and data frames: more data than memory, more machines than one (extra `dask`)."""
+
+try:
+    import dask.array  # noqa: F401 - only to say what is missing
+except ImportError:
+    raise ImportError("optiscore.dask needs Dask: pip install 'optiscore[dask]'.") from None
+
+from .classifier import OptimisticScoreClassifier
+
+__all__ = ["OptimisticScoreClassifier"]

@@ -1,0 +1,136 @@
+"""Blocks of labelled samples on a cluster: a function of each, and a tree that reduces the results to one."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed, delayed
+
+# Results that are merged by one task.
+_BRANCHES = 8
+
+
+def is_lazy(collection: Any) -> bool:
+    """Whether a collection is one of Dask's."""
+    return bool(dask.is_dask_collection(collection))
+
+
+def is_frame(collection: Any) -> bool:
+    """Whether a collection is a Dask data frame or series."""
+    return is_lazy(collection) and hasattr(collection, "map_partitions")
+
+
+def to_array(collection: Any) -> Any:
+    """A frame as an array of unknown chunk sizes; arrays as they are."""
+    return collection.to_dask_array() if is_frame(collection) else collection
+
+
+def map_labelled(function: Callable[..., Any], X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
+    """``function(X, y, sample_weight)`` of each block, one task per block with all that makes it."""
+    given = [collection for collection in (X, y, sample_weight) if collection is not None]
+    if all(map(is_frame, given)):
+        return _map_partitions(function, given)
+    samples = one_column_of_blocks(to_array(X))
+    aligned = [_aligned(to_array(vector), samples, name) for vector, name in _named(y, sample_weight)]
+    pairs = [argument for vector in aligned for argument in (vector, "i")]
+    boxes = da.blockwise(
+        _boxed,
+        "i",
+        samples,
+        "ij",
+        *pairs,
+        function=function,
+        dtype=object,
+        meta=np.empty(0, dtype=object),
+        concatenate=True,
+        align_arrays=False,
+        adjust_chunks={"i": lambda _: 1},
+    )
+    return list(boxes.to_delayed().ravel())
+
+
+def reduce_tree(parts: Sequence[Delayed], merge: Callable[[list[Any]], Any]) -> Any:
+    """Merge the results of all blocks in a tree of tasks, and fetch the one that remains."""
+    nodes, merge_boxes = list(parts), delayed(_merged, pure=False)
+    while True:
+        groups = [nodes[start : start + _BRANCHES] for start in range(0, len(nodes), _BRANCHES)]
+        nodes = [merge_boxes(merge, group) for group in groups]
+        if len(nodes) == 1:
+            return nodes[0].compute()[0]
+
+
+def map_boxes(function: Callable[..., Any], boxes: Sequence[Delayed], *arguments: Any) -> list[Delayed]:
+    """``function(content, *arguments)`` of each block's earlier result."""
+    apply = delayed(_applied, pure=False)
+    shared = [delayed(argument, traverse=False) for argument in arguments]
+    return [apply(function, box, *shared) for box in boxes]
+
+
+def _boxed(X: Any, *rest: Any, function: Callable[..., Any]) -> np.ndarray:
+    """A result as the one entry of an array, which is what a block of an array has to be."""
+    box = np.empty(1, dtype=object)
+    box[0] = function(X, *rest)
+    return box
+
+
+def _applied(function: Callable[..., Any], box: Any, *arguments: Any) -> list[Any]:
+    return [function(box[0], *arguments)]
+
+
+def _merged(merge: Callable[[list[Any]], Any], boxes: list[Any]) -> list[Any]:
+    return [merge([box[0] for box in boxes])]
+
+
+def _map_partitions(function: Callable[..., Any], frames: list[Any]) -> list[Delayed]:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    if len({frame.npartitions for frame in frames}) > 1:
+        raise ValueError(f"X, y and sample_weight must have the same partitions, got {_counts(frames)}.")
+
+    def boxed(*parts: Any) -> pd.Series:
+        return pd.Series(_boxed(*parts, function=function))
+
+    mapped = dd.map_partitions(boxed, *frames, meta=pd.Series(dtype=object), align_dataframes=False)
+    return [delayed(_from_series, pure=False)(part) for part in mapped.to_delayed()]
+
+
+def _from_series(series: Any) -> list[Any]:
+    return [series.iloc[0]]
+
+
+def _counts(frames: list[Any]) -> list[int]:
+    return [frame.npartitions for frame in frames]
+
+
+def _named(y: Any, sample_weight: Any) -> list[tuple[Any, str]]:
+    return [(y, "y")] if sample_weight is None else [(y, "y"), (sample_weight, "sample_weight")]
+
+
+def one_column_of_blocks(X: Any) -> Any:
+    """An array whose blocks hold whole samples."""
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, samples and features, got {X.ndim}.")
+    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+
+
+def _aligned(vector: Any, X: Any, name: str) -> Any:
+    """A vector in blocks that go with those of X."""
+    if not isinstance(vector, da.Array):
+        vector = da.from_array(np.asarray(vector), chunks=-1)
+    if vector.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got {vector.ndim}.")
+    lengths, own = X.chunks[0], vector.chunks[0]
+    unknown = np.isnan(lengths).any() or np.isnan(own).any()
+    if unknown and len(lengths) != len(own):
+        raise ValueError(
+            f"{name} has {len(own)} blocks and X has {len(lengths)}; of unknown sizes, they cannot be aligned. Call "
+            f"compute_chunk_sizes() on both, or rechunk before."
+        )
+    if unknown or own == lengths:
+        return vector
+    if sum(own) != sum(lengths):
+        raise ValueError(f"X and {name} have inconsistent numbers of samples: {sum(lengths)} and {sum(own)}.")
+    return vector.rechunk((lengths,))

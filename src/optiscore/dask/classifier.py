@@ -1,0 +1,190 @@
+"""OptimisticScoreClassifier for Dask: fit reduces blocks to sums, predict and its kin are lazy and block by block."""
+
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length, validate_data
+
+from .._typing import FloatArray
+from ..classifier import OptimisticScoreClassifier as Parent
+from ..model import ScoreModel
+from ..moment_sums import MomentSums
+from ..score_parameter import ScoreAttribute
+from ..thresholds import is_tuned
+from ..training_set import ClassData, TrainingSet, merge
+from ..tuning import LabelledScores, ascend
+from .blocks import is_frame, is_lazy, map_labelled, reduce_tree
+from .lazy import Width, lazy
+from .tuning import BlockScores
+
+_FLOATS = [np.float64, np.float32]
+
+
+def _share_right(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """Share of the samples, or of their weight, that `predict` labels right.
+
+    Parameters
+    ----------
+    X : dask array of shape (n_samples, n_features) or dask data frame
+        Samples.
+    y : dask array or series of shape (n_samples,)
+        Labels.
+    sample_weight : dask array or series of shape (n_samples,), default=None
+        Weights >= 0.
+
+    Returns
+    -------
+    float
+    """
+    if not is_lazy(X):
+        return float(Parent.score(self, X, y, sample_weight))
+    self._check_kind(X, reset=False)
+    hits = partial(_hits_of_block, model=self._in_memory())
+    right, total = reduce_tree(map_labelled(hits, X, y, sample_weight), _add_columns)
+    return float(right / total)
+
+
+class OptimisticScoreClassifier(Parent):
+    """`optiscore.OptimisticScoreClassifier` for Dask's arrays and data frames.
+
+    Parameters and fitted attributes are the same, and so is the model, but for rounding. `fit` reads the data once
+    (threshold "tuned": twice), reduces each block to sums of size O(d^2) per class where the block is, and merges these
+    in a tree. The methods that say something of samples return lazy Dask arrays for Dask's collections. Chunks may have
+    unknown sizes. Whatever scheduler is current is used: a `dask.distributed.Client` of yours, or threads.
+
+    What needs all samples of a class in one place is refused: radius "limit", and covariance estimators other than
+    None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance. NumPy arrays are treated as by the parent class.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from optiscore.dask import OptimisticScoreClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
+    >>> model = OptimisticScoreClassifier(threshold="minimax").fit(X, y)
+    >>> model.predict(X)
+    dask.array<predict, shape=(150,), dtype=int64, chunksize=(50,), chunktype=numpy.ndarray>
+    >>> model.score(X, y)
+    0.98
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn moments, radii and offsets from labelled samples.
+
+        Parameters
+        ----------
+        X : dask array of shape (n_samples, n_features) or dask data frame
+            Samples.
+        y : dask array or series of shape (n_samples,)
+            Labels.
+        sample_weight : dask array or series of shape (n_samples,), default=None
+            Weights >= 0, as in memory.
+
+        Returns
+        -------
+        self : OptimisticScoreClassifier
+        """
+        if not is_lazy(X):
+            return super().fit(X, y, sample_weight)
+        self._forget()
+        self._check_kind(X, reset=True)
+        found = reduce_tree(map_labelled(_sums_of_block, X, y, sample_weight), _merge_sums)
+        self.classes_ = found.labels
+        self._check_classes()
+        known = [ClassData(label, sums) for label, sums in zip(found.labels, found.sums, strict=True)]
+
+        def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
+            score = partial(_scores_of_block, model=model, labels=found.labels)
+            boxes = map_labelled(score, X, y, sample_weight)
+            return ascend(BlockScores(boxes, is_used_once=len(priors) == 2), priors)
+
+        self._learn(known, tune)
+        self._sums = None if is_tuned(self.threshold) else list(found.sums)
+        return self
+
+    predict = lazy(Parent.predict, Width.ONE)
+    decision_function = lazy(Parent.decision_function, Width.MARGINS)
+    predict_log_proba = lazy(Parent.predict_log_proba, Width.CLASSES)
+    predict_proba = lazy(Parent.predict_proba, Width.CLASSES)
+    log_score_bounds = lazy(Parent.log_score_bounds, Width.PAIR)
+    predict_proba_bounds = lazy(Parent.predict_proba_bounds, Width.PAIR)
+    predict_set = lazy(Parent.predict_set, Width.CLASSES)
+    certified_radius = lazy(Parent.certified_radius, Width.ONE)
+
+    score = ScoreAttribute(_share_right)
+
+    def _check_kind(self, X: Any, reset: bool) -> None:
+        """Names, number and types of the features, which are known without reading any sample."""
+        sample = X._meta if is_frame(X) else np.empty((0, *X.shape[1:]), dtype=X.dtype)
+        validate_data(self, sample, dtype=_FLOATS, reset=reset, ensure_min_samples=0)
+
+    def _in_memory(self) -> Parent:
+        """The fitted classifier for one block, whose columns have no names."""
+        self._check_fitted()
+        model = Parent(**self.get_params(deep=False))
+        model.__setstate__({**self.__getstate__(), "_sums": None})
+        model.__dict__.pop("feature_names_in_", None)
+        return model
+
+
+class LabelledSums(NamedTuple):
+    """Labels, and the sums over the samples of each."""
+
+    labels: np.ndarray
+    sums: list[MomentSums]
+
+
+def _check_block(X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
+    """The samples of positive weight of one block, which may have none."""
+    samples = check_array(X, dtype=_FLOATS, ensure_min_samples=0, input_name="X")
+    labels = np.asarray(y)
+    check_consistent_length(samples, labels, sample_weight)
+    if labels.size:
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+    if sample_weight is None or not labels.size:
+        return samples, labels, None
+    weight = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
+    counts = weight > 0
+    return samples[counts], labels[counts], weight[counts]
+
+
+def _sums_of_block(X: Any, y: Any, sample_weight: Any = None) -> LabelledSums:
+    samples, labels, weight = _check_block(X, y, sample_weight)
+    found, codes = np.unique(labels, return_inverse=True)
+    sums = TrainingSet(samples, codes, found, weight).sums()
+    return LabelledSums(found, [known for known in sums if known is not None])
+
+
+def _merge_sums(parts: list[LabelledSums]) -> LabelledSums:
+    filled = [part for part in parts if len(part.labels)] or parts[:1]
+    labels = np.unique(np.concatenate([part.labels for part in filled]))
+    merged: list[MomentSums | None] = [None] * len(labels)
+    for part in filled:
+        for code, sums in zip(np.searchsorted(labels, part.labels), part.sums, strict=True):
+            merged[code] = merge(merged[code], sums)
+    return LabelledSums(labels, [sums for sums in merged if sums is not None])
+
+
+def _scores_of_block(
+    X: Any, y: Any, sample_weight: Any = None, *, model: ScoreModel, labels: np.ndarray
+) -> LabelledScores:
+    samples, own, weight = _check_block(X, y, sample_weight)
+    optimistic = model.log_scores(samples, with_pessimistic=False).optimistic
+    return LabelledScores(optimistic, np.searchsorted(labels, own), weight)
+
+
+def _hits_of_block(X: Any, y: Any, sample_weight: Any = None, *, model: Parent) -> FloatArray:
+    samples, labels, weight = _check_block(X, y, sample_weight)
+    if not len(labels):
+        return np.zeros(2)
+    hits = model.predict(samples) == labels
+    return np.array([np.average(hits, weights=weight), 1.0]) * (len(hits) if weight is None else weight.sum())
+
+
+def _add_columns(parts: list[FloatArray]) -> FloatArray:
+    return np.sum(parts, axis=0)
