@@ -1,13 +1,13 @@
 # The door to everything: what CI runs is what a person runs. `make help` lists it.
 .DEFAULT_GOAL := help
-.PHONY: help test test-slow check format bench reproduce clean
+.PHONY: help test test-slow check format bench bench-scaling reproduce clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "optiscore needs Python >= 3.11; call make PYTHON=/path/to/it")'
@@ -19,7 +19,8 @@ $(VENV)/.has-%: pyproject.toml | $(BIN)/python
 	@touch $@
 
 test: $(VENV)/.has-test ## Run the tests (a few minutes)
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto -m "not slow" --ignore tests/test_array_api.py
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -n auto tests/test_array_api.py
 
 test-slow: $(VENV)/.has-test ## Run the slow statistical tests (they need OPTISCORE_DATA)
 	$(BIN)/python -m pytest -n auto -m slow
@@ -37,6 +38,10 @@ bench: $(VENV)/.has-cli ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/cross_validation.py
+
+bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clusters (some ten minutes)
+	$(BIN)/python benchmarks/dask_fit.py
+	$(BIN)/python benchmarks/cluster_simulation.py
 
 reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minutes) and write results/report.html
 	$(BIN)/optiscore reproduce all

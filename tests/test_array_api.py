@@ -12,7 +12,7 @@ from sklearn import config_context
 from sklearn.utils._array_api import move_estimator_to
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV
+from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV, array_api
 from optiscore.io import load, save
 
 if os.environ.get("SCIPY_ARRAY_API") != "1":
@@ -23,13 +23,15 @@ METHODS = ("decision_function", "predict_proba", "predict_log_proba", "certified
 PAIRS = ("predict_proba_bounds", "log_score_bounds")
 
 
-@pytest.fixture(params=["array_api_strict", "array_api_strict, second device", "torch"])
-def library(request):
+@pytest.fixture(params=["array_api_strict", "array_api_strict, second device", "torch", "torch, as if not on the host"])
+def library(request, monkeypatch):
     """Two functions: from NumPy's arrays to those of a library, and back; scikit-learn dispatches to it."""
+    if "not on the host" in request.param:
+        # What a tensor on an accelerator meets, on tensors that every machine has.
+        monkeypatch.setattr(array_api, "is_on_host", array_api.is_numpy)
+    device = "device1" if "second" in request.param else "CPU_DEVICE"
     with config_context(array_api_dispatch=True):
-        yield (
-            _torch() if request.param == "torch" else _strict("device1" if "second" in request.param else "CPU_DEVICE")
-        )
+        yield _torch() if "torch" in request.param else _strict(device)
 
 
 def _torch():
@@ -169,6 +171,18 @@ def test_without_dispatch_everything_is_numpy(library):
     with config_context(array_api_dispatch=False):
         model = OptimisticScoreClassifier().fit(there(X), there(y))
         assert isinstance(model.predict(there(X)), np.ndarray)
+
+
+# PyTorch announces a change of its own to scikit-learn's call.
+@pytest.mark.filterwarnings("ignore:torch.asarray:UserWarning")
+def test_tensors_that_ask_for_gradients():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed; CI installs its CPU build")
+    X, y = make_data()
+    with config_context(array_api_dispatch=True):
+        samples = torch.asarray(X).requires_grad_()
+        model = OptimisticScoreClassifier().fit(samples, torch.asarray(y))
+        proba = model.predict_proba(samples)
+    np.testing.assert_allclose(proba.numpy(), OptimisticScoreClassifier().fit(X, y).predict_proba(X), rtol=1e-10)
 
 
 def test_another_library_than_that_of_the_fit_is_refused(library):

@@ -1,7 +1,7 @@
 """Arrays of other libraries than NumPy's: whose they are, and the way to the host and back (scikit-learn's dispatch).
 
 Samples and what is said of them stay on their device, in their library; moments and tables, which are small, are made
-on the host.
+on the host. Where the device is the host's own memory, NumPy works on the samples in place, which is fastest.
 """
 
 from typing import Any, TypeAlias
@@ -29,6 +29,16 @@ def namespace_of(array: Array) -> Any:
     """The functions of an array's library, by the names of the standard; NumPy's for what is no array."""
     if is_numpy(array) or not get_config()["array_api_dispatch"]:
         return np
+    # scikit-learn looks at the versions of all libraries each time: that takes longer than what is done to a block.
+    if type(array) not in _namespaces:
+        _namespaces[type(array)] = _find_namespace(array)
+    return _namespaces[type(array)]
+
+
+_namespaces: dict[type, Any] = {}
+
+
+def _find_namespace(array: Array) -> Any:
     try:
         xp, is_array = _array_api.get_namespace(array)
     # Whatever else it is, scikit-learn's checks will make an array of it.
@@ -48,11 +58,29 @@ def float_types(array: Array) -> list[Any]:
 def to_host(array: Array) -> Any:
     """An array of another library as one of NumPy's; everything else as it is."""
     xp = namespace_of(array)
-    return array if xp is np else np.asarray(_array_api._convert_to_numpy(array, xp))
+    if xp is np:
+        return array
+    # Gradients are of no use here, and tensors that ask for them cannot be converted.
+    return np.asarray(_array_api._convert_to_numpy(array.detach() if hasattr(array, "detach") else array, xp))
 
 
-def like(values: np.ndarray, array: Array, dtype: Any = None) -> Array:
-    """Numbers from the host on the device and in the library of an array; floats as wide as the device has them."""
+def in_place(array: Array) -> Array:
+    """NumPy's view of an array that lies in the host's memory; arrays on other devices as they are."""
+    return to_host(array) if is_on_host(array) else array
+
+
+def is_on_host(array: Array) -> bool:
+    """Whether an array lies in the host's memory."""
+    return is_numpy(array) or "cpu" in str(device_of(array)).lower()
+
+
+def like(values: Array, array: Array, dtype: Any = None) -> Array:
+    """Numbers from the host on the device and in the library of an array; floats as wide as the device has them.
+
+    Arrays that are of another library than NumPy already are there.
+    """
+    if not is_numpy(values):
+        return values
     if is_numpy(array):
         return values if dtype is None else values.astype(dtype, copy=False)
     xp = namespace_of(array)

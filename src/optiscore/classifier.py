@@ -79,6 +79,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
 
     See Also
     --------
+    optiscore.dask.OptimisticScoreClassifier : The same on Dask's arrays and data frames.
     log_score : Scores of points under given moments.
     RidgeCovariance : Covariance plus a multiple of the identity.
 
@@ -102,6 +103,11 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
 
     Samples of type float32 are kept so: distances, scores and probabilities are computed in float32, which loses digits
     of features whose mean is large against their spread. Moments are float64 always.
+
+    Under scikit-learn's ``array_api_dispatch``, samples of PyTorch, CuPy, JAX and other libraries of the array API
+    standard stay in their library and on their device, and so do results and fitted arrays; what moves to the host is
+    sums of size O(d^2), labels and, for threshold "tuned", scores. Certified radii, radius "limit" and covariance
+    estimators of scikit-learn are computed on the host.
 
     References
     ----------
@@ -210,7 +216,20 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         ------
         ValueError
             If a setting needs all samples at once: threshold "tuned", radius "limit", or a covariance estimator other
-            than None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance.
+            than None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance. ``hasattr`` tells beforehand.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from optiscore import OptimisticScoreClassifier
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = OptimisticScoreClassifier(threshold="minimax")
+        >>> for rows in np.array_split(np.arange(150), 4):
+        ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+        >>> whole = OptimisticScoreClassifier(threshold="minimax").fit(X, y)
+        >>> np.allclose(model.covariances_, whole.covariances_, rtol=1e-12)
+        True
         """
         sums = self._sums_so_far()
         points, labels, weight = self._validate_labelled(X, y, sample_weight, reset=sums is None)

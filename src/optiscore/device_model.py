@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .array_api import Array, device_of, like, namespace_of, to_host
+from .array_api import Array, like, namespace_of, to_host
 from .decision import LogScores
 from .scores.table import ALPHA_MAX
 
 if TYPE_CHECKING:
     from .model import ScoreModel
 
-# Rows that are worked on together: in cache on a processor, many on an accelerator.
-_ROWS_ON_CPU, _ROWS_ELSEWHERE = 16_384, 1_048_576
+# Rows that are worked on together: enough to keep an accelerator busy.
+_ROWS = 1_048_576
 
 
 class DeviceModel:
@@ -31,16 +31,17 @@ class DeviceModel:
         self._model, self._dtype = model, samples.dtype
         self._means = [self._like(mean, samples) for mean in model.moments.means]
         self._whiteners = [self._like(whitener.T, samples) for whitener in model.distances.whiteners]
+        # The sum over features as a product with ones: libraries reduce short rows slowly.
+        self._ones = self._like(np.ones(model.n_features), samples)
         self._volumes = [float(volume) for volume in model.log_volumes]
         self._curves = {
             side: [model.score.at(side, float(radius), model.n_features).portable(samples) for radius in model.radii]
             for side in ("optimistic", "pessimistic")
         }
-        self._rows = _ROWS_ON_CPU if "cpu" in str(device_of(samples)).lower() else _ROWS_ELSEWHERE
 
     def map(self, X: Array, function: Callable[[LogScores], Array], with_pessimistic: bool) -> Array:
         """``function`` of the log scores of all samples, in blocks of rows."""
-        n, step = X.shape[0], self._rows
+        n, step = X.shape[0], _ROWS
         blocks = (X[start : min(start + step, n), :] for start in range(0, n, step))
         return namespace_of(X).concat([function(self._log_scores(block, with_pessimistic)) for block in blocks])
 
@@ -58,10 +59,8 @@ class DeviceModel:
         xp = namespace_of(X)
         # Some libraries are NumPy underneath and would warn of what is mended below.
         with np.errstate(over="ignore", invalid="ignore"):
-            alpha = [
-                xp.sum(xp.square((X - mean) @ whitener), axis=1)
-                for mean, whitener in zip(self._means, self._whiteners, strict=True)
-            ]
+            whitened = [(X - mean) @ whitener for mean, whitener in zip(self._means, self._whiteners, strict=True)]
+            alpha = [(eta * eta) @ self._ones for eta in whitened]
         # Beyond the table, and where distances overflow, the host knows what to do.
         if not all(float(xp.max(distances)) <= ALPHA_MAX for distances in alpha):
             return self._from_host(X, with_pessimistic)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ._typing import FloatArray
-from .array_api import Array, device_of, is_numpy, namespace_of
+from .array_api import Array, device_of, in_place, is_numpy, namespace_of
 from .decision import LogScores
 from .device_model import DeviceModel
 from .distances import ClassDistances
@@ -55,6 +55,7 @@ class ScoreModel:
 
     def log_scores(self, X: Array, with_pessimistic: bool = True) -> LogScores:
         """Log scores of all samples, of shape (n_classes, n_samples)."""
+        X = in_place(X)
         if not is_numpy(X):
             return self.on_device(X).log_scores(X, with_pessimistic)
         optimistic = np.empty((len(self.radii), len(X)), dtype=X.dtype)

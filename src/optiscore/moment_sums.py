@@ -11,8 +11,8 @@ from ._typing import BoolArray, FloatArray
 # Rows that are summed together, in buffers that stay in the second-level cache.
 _BUFFER_BYTES, _FEWEST_ROWS = 1024 * 1024, 512
 
-# Powers of two that serve as units: fourth powers of numbers up to 2**100 units, and their sums, do not overflow.
-_SMALLEST_UNIT, _LARGEST_UNIT, _REACH = -1000, 1000, 2.0**100
+# Units are powers of 2**400: fourth powers of 2**-200 to 2**200 units, and their sums, neither under- nor overflow.
+_UNIT_STEP, _SMALLEST_UNIT, _REACH = 400, -800, 2.0**200
 
 # Sums around a mean of a share f of the data lose a factor 1/f of their precision at worst.
 _SMALLEST_SHARE = 1e-3
@@ -24,8 +24,8 @@ class MomentSums:
 
     With u = (x - origin)/unit, the sums over the samples are the Gram matrix G of the vectors (1, u, u^2): it holds
     those of u_j, u_j u_k, u_j^2 u_k and u_j^2 u_k^2. Around another origin, (1, v, v^2) is a linear function of
-    (1, u, u^2), so that G can be moved and added without the samples. The origin is kept near the mean and the unit, a
-    power of two, above all deviations: nothing cancels, over- or underflows. Everything is float64.
+    (1, u, u^2), so that G can be moved and added without the samples. The origin is kept near the mean, so that nothing
+    cancels; the unit is 1 unless squares of squares would over- or underflow. Everything is float64.
 
     Parameters
     ----------
@@ -71,31 +71,34 @@ class MomentSums:
         rows : ndarray of int, default=None
             Which rows of X (and weights) to sum; None stands for all.
         """
-        resolution = float(np.finfo(X.dtype).eps)
-        total: Self | None = None
-        anchored = 0.0
-        for powers, weight in _blocks(X, sample_weight, rows):
-            features = powers[1 : 1 + X.shape[1]]
-            size = features.shape[1] if weight is None else float(weight.sum())
-            lowest, highest = features.min(axis=1), features.max(axis=1)
-            if total is not None and total.size + size <= anchored / _SMALLEST_SHARE and total._spans(lowest, highest):
-                gram = _gram(powers, total.origin, total.unit, weight)
-                lowest, highest = np.minimum(total.lowest, lowest), np.maximum(total.highest, highest)
-                total = cls(total.origin, total.unit, total.gram + gram, lowest, highest, resolution)
-                continue
-            origin, unit = centre_and_unit(_mean(features, weight), lowest, highest)
-            part = cls(origin, unit, _gram(powers, origin, unit, weight), lowest, highest, resolution)
-            total = part if total is None else total + part
-            anchored = total.size
+        # Beyond the range of numbers the sums become infinite; whoever makes a covariance of them says so.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total: Self | None = None
+            anchored = 0.0
+            for powers, weight in _blocks(X, sample_weight, rows):
+                features = powers[1 : 1 + X.shape[1]]
+                size = features.shape[1] if weight is None else float(weight.sum())
+                lowest, highest = features.min(axis=1), features.max(axis=1)
+                if (
+                    total is not None
+                    and total.size + size <= anchored / _SMALLEST_SHARE
+                    and total._spans(lowest, highest)
+                ):
+                    total = total._with(_gram(powers, total.origin, total.unit, weight), lowest, highest)
+                    continue
+                origin, unit = centre_and_unit(_mean(features, weight), lowest, highest)
+                gram = _gram(powers, origin, unit, weight)
+                part = cls(origin, unit, gram, lowest, highest, float(np.finfo(X.dtype).eps))
+                total = part if total is None else total + part
+                anchored = total.size
         if total is None:
             raise ValueError("moments need at least one sample.")
         return total
 
     def __add__(self, other: Self) -> Self:
         """Sums over the samples of both, centred at their common mean."""
-        # Beyond the range of numbers the sums become infinite; whoever makes a covariance of them says so.
         with np.errstate(over="ignore", invalid="ignore"):
-            gap = _power_of_two(np.abs(0.5 * other.origin - 0.5 * self.origin))
+            gap = _unit_for(np.abs(0.5 * other.origin - 0.5 * self.origin))
             unit = np.maximum(np.maximum(self.unit, other.unit), gap)
             size = self.size + other.size
             away = self._first() * (self.unit / unit) + other._first() * (other.unit / unit)
@@ -147,6 +150,11 @@ class MomentSums:
         gram = _moved(self.gram, np.ones(d), -self._first() / self.size) / self.size
         return gram[1 : d + 1, 1 : d + 1], gram[d + 1 :, d + 1 :]
 
+    def _with(self, gram: FloatArray, lowest: FloatArray, highest: FloatArray) -> Self:
+        """Sums with those of further samples around the same origin."""
+        lowest, highest = np.minimum(self.lowest, lowest), np.maximum(self.highest, highest)
+        return type(self)(self.origin, self.unit, self.gram + gram, lowest, highest, self.resolution)
+
     def _first(self) -> FloatArray:
         return self.gram[0, 1 : 1 + self.n_features]
 
@@ -175,27 +183,26 @@ def _blocks(
 
 
 def centre_and_unit(mean: FloatArray, lowest: FloatArray, highest: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Where to centre sums over samples of a range, and a power of two that no deviation exceeds."""
+    """Where to centre sums over samples of a range, and the unit for their deviations."""
     origin = np.nan_to_num(mean).clip(lowest, highest)
-    return origin, _power_of_two(np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest))
+    return origin, _unit_for(np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest))
 
 
 def _mean(features: FloatArray, weight: FloatArray | None) -> FloatArray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return features.mean(axis=1) if weight is None else features @ (weight / weight.sum())
+    return features.mean(axis=1) if weight is None else features @ (weight / weight.sum())
 
 
 def _gram(powers: FloatArray, origin: FloatArray, unit: FloatArray, weight: FloatArray | None) -> FloatArray:
     """Gram matrix of (1, u, u^2), from samples in the place of u."""
     d = len(origin)
     powers[0], u = 1.0, powers[1 : d + 1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        u -= origin[:, None]
+    u -= origin[:, None]
+    if (unit != 1).any():
         u *= 1 / unit[:, None]
-        np.multiply(u, u, out=powers[d + 1 :])
-        if weight is not None:
-            powers *= np.sqrt(weight)
-        return powers @ powers.T
+    np.multiply(u, u, out=powers[d + 1 :])
+    if weight is not None:
+        powers *= np.sqrt(weight)
+    return powers @ powers.T
 
 
 def _moved(gram: FloatArray, ratio: FloatArray, shift: FloatArray) -> FloatArray:
@@ -211,7 +218,7 @@ def _moved(gram: FloatArray, ratio: FloatArray, shift: FloatArray) -> FloatArray
     return moved
 
 
-def _power_of_two(half: FloatArray) -> FloatArray:
-    """The smallest unit that is at least twice each number."""
-    exponent = np.where(half > 0, np.frexp(half)[1] + 1, _SMALLEST_UNIT)
-    return np.ldexp(1.0, exponent.clip(_SMALLEST_UNIT, _LARGEST_UNIT))
+def _unit_for(half: FloatArray) -> FloatArray:
+    """A unit for deviations of up to twice each number."""
+    steps = np.round((np.frexp(half)[1] + 1) / _UNIT_STEP)
+    return np.ldexp(1.0, np.where(half > 0, _UNIT_STEP * steps, _SMALLEST_UNIT).astype(int))

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._typing import BoolArray, FloatArray
-from .array_api import Array, check_same_namespace, float_types, is_numpy, like, namespace_of, to_host
+from .array_api import Array, check_same_namespace, float_types, in_place, is_numpy, like, namespace_of, to_host
 from .certificate import largest_certified_factor
 from .decision import LogScores, MinimaxRule, OffsetRule, Rule, decide, non_dominated, posterior_bounds
 from .model import ScoreModel
@@ -20,6 +20,9 @@ from .nominal import NominalMoments
 from .score_parameter import ScoreParameter
 from .scores import get_score, name_of
 from .training_set import TrainingSet
+
+# Kinds of labels that every library has.
+_NUMBERS = "biuf"
 
 
 class Learned(NamedTuple):
@@ -88,7 +91,8 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         ndarray of shape (n_samples,)
             Labels.
         """
-        samples = self._validate(X, "predict")
+        given = self._validate(X, "predict")
+        samples = in_place(given)
         if not is_numpy(samples):
             return self._labels_on_device(samples)
         classes = self._learned.classes
@@ -98,7 +102,7 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
             labels[rows] = classes.take(decide(self._rule, scores))
 
         self._model.for_each_block(samples, consume, self._rule.needs_pessimistic)
-        return labels
+        return like(labels, given) if classes.dtype.kind in _NUMBERS else labels
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """What the decisions are taken by: the largest column, or the sign where there are two classes.
@@ -115,8 +119,10 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
             second class. More: log score plus offset per class, and for "minimax" the log odds of each class's
             smallest plausible posterior.
         """
-        scores = self._log_scores(X, "decision_function")
-        return self._rule.margin(scores) if len(self._learned.classes) == 2 else self._rule.columns(scores).T
+        samples = self._validate(X, "decision_function")
+        scores = self._log_scores(samples)
+        values = self._rule.margin(scores) if len(self._learned.classes) == 2 else self._rule.columns(scores).T
+        return like(values, samples, samples.dtype)
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
         """Logarithms of `predict_proba`.
@@ -131,7 +137,8 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         ndarray of shape (n_samples, n_classes)
             Log probabilities.
         """
-        return self._log_proba(X, "predict_log_proba")
+        samples = self._validate(X, "predict_log_proba")
+        return like(self._log_proba(samples), samples, samples.dtype)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes, the largest being that of the predicted one.
@@ -148,8 +155,9 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
             `decision_function` with two classes, and the smallest plausible posteriors, normalised, with more. At
             radius 0 with "prior" or "minimax" these are the posteriors themselves.
         """
-        log_proba = self._log_proba(X, "predict_proba")
-        return namespace_of(log_proba).exp(log_proba)
+        samples = self._validate(X, "predict_proba")
+        log_proba = self._log_proba(samples)
+        return like(namespace_of(log_proba).exp(log_proba), samples, samples.dtype)
 
     def log_score_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Worst and best plausible log score of each sample under each class.
@@ -166,7 +174,7 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         """
         samples = self._validate(X, "log_score_bounds")
         low, high = self._model.log_score_bounds(samples)
-        return low.T, high.T
+        return like(low.T, samples, samples.dtype), like(high.T, samples, samples.dtype)
 
     def predict_proba_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest posterior of each class over all plausible moments, for the priors `priors_`.
@@ -181,8 +189,9 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         lower, upper : ndarray of shape (n_samples, n_classes)
             Both are attained by some moments in the ambiguity sets.
         """
-        lower, upper = posterior_bounds(*self._weighted_bounds(X, "predict_proba_bounds"))
-        return lower.T, upper.T
+        samples = self._validate(X, "predict_proba_bounds")
+        lower, upper = posterior_bounds(*self._weighted_bounds(samples))
+        return like(lower.T, samples, samples.dtype), like(upper.T, samples, samples.dtype)
 
     def predict_set(self, X: ArrayLike) -> BoolArray:
         """The classes that no other class dominates under all plausible moments, for the priors `priors_`.
@@ -197,7 +206,8 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         ndarray of shape (n_samples, n_classes) of bool
             True for the classes that remain; a row with one True is a certified decision.
         """
-        return non_dominated(*self._weighted_bounds(X, "predict_set")).T
+        samples = self._validate(X, "predict_set")
+        return like(non_dominated(*self._weighted_bounds(samples)).T, samples)
 
     def certified_radius(self, X: ArrayLike) -> FloatArray:
         """The largest factor on all radii under which the predicted label stays certified.
@@ -289,26 +299,23 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         check_same_namespace(X, self, attribute="means_", method=method)
         return validate_data(self, X, dtype=float_types(X), reset=False)
 
-    def _log_scores(self, X: ArrayLike, method: str) -> LogScores:
-        """What the decision rule needs to know of the samples."""
-        samples = self._validate(X, method)
+    def _log_scores(self, samples: Array) -> LogScores:
+        """What the decision rule needs to know of samples."""
         return self._model.log_scores(samples, self._rule.needs_pessimistic)
 
-    def _log_proba(self, X: ArrayLike, method: str) -> Array:
-        scores = self._log_scores(X, method)
-        return self._rule.log_proba(scores).T
+    def _log_proba(self, samples: Array) -> Array:
+        return self._rule.log_proba(self._log_scores(samples)).T
 
     def _labels_on_device(self, X: Array) -> Array:
         """Labels in the library of X, or NumPy's if they are no numbers."""
         device, classes = self._model.on_device(X), self._learned.classes
         codes = device.map(X, lambda scores: decide(self._rule, scores), self._rule.needs_pessimistic)
-        if classes.dtype.kind not in "biuf":
+        if classes.dtype.kind not in _NUMBERS:
             return classes[to_host(codes)]
         return namespace_of(X).take(like(classes, X), codes)
 
-    def _weighted_bounds(self, X: ArrayLike, method: str) -> tuple[Array, Array]:
+    def _weighted_bounds(self, samples: Array) -> tuple[Array, Array]:
         """Worst and best log scores plus log priors, of shape (n_classes, n_samples)."""
-        samples = self._validate(X, method)
         low, high = self._model.log_score_bounds(samples)
         log_priors = like(np.log(self._learned.priors), low, low.dtype)[:, None]
         return low + log_priors, high + log_priors

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from ._typing import FloatArray
-from .array_api import Array, is_numpy, like, namespace_of, to_host
+from .array_api import Array, in_place, is_numpy, like, namespace_of, to_host
 from .device_sums import sums_on_device
 from .moment_sums import MomentSums
 from .threads import map_threads, n_threads
@@ -77,12 +77,13 @@ class TrainingSet(NamedTuple):
 
     def _sums(self, members: list[np.ndarray]) -> list[MomentSums | None]:
         """Sums over the rows of each class, parts of which are summed by threads of their own."""
-        if not is_numpy(self.X):
-            return [sums_on_device(self.X, rows, self.weight) if len(rows) else None for rows in members]
-        threads = n_threads(self.X.size)
+        X = in_place(self.X)
+        if not is_numpy(X):
+            return [sums_on_device(X, rows, self.weight) if len(rows) else None for rows in members]
+        threads = n_threads(X.size)
         split = [np.array_split(rows, min(threads, len(rows))) if len(rows) else [] for rows in members]
         parts = [part for parts in split for part in parts]
-        sums = iter(map_threads(lambda rows: MomentSums.of(self.X, self.weight, rows), parts, threads))
+        sums = iter(map_threads(lambda rows: MomentSums.of(X, self.weight, rows), parts, threads))
         return [reduce(merge, (next(sums) for _ in parts), None) for parts in split]
 
     def _rows(self, rows: np.ndarray) -> Rows:

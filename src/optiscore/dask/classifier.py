@@ -145,7 +145,6 @@ def _check_block(X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, np.nda
     check_consistent_length(samples, labels, sample_weight)
     if labels.size:
         assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
     if sample_weight is None or not labels.size:
         return samples, labels, None
     weight = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
@@ -155,8 +154,10 @@ def _check_block(X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, np.nda
 
 def _sums_of_block(X: Any, y: Any, sample_weight: Any = None) -> LabelledSums:
     samples, labels, weight = _check_block(X, y, sample_weight)
-    found, codes = np.unique(labels, return_inverse=True)
-    sums = TrainingSet(samples, codes, found, weight).sums()
+    found = np.unique(labels)
+    if found.size:
+        check_classification_targets(found)
+    sums = TrainingSet(samples, np.searchsorted(found, labels), found, weight).sums()
     return LabelledSums(found, [known for known in sums if known is not None])
 
 

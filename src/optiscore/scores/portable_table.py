@@ -29,25 +29,29 @@ class PortableTable:
     def __init__(self, table: ScoreTable, samples: Array) -> None:
         self._pivot, self._origin = table.pivot, table.origin
         reach = max(self._pivot, math.sqrt(ALPHA_MAX) - self._pivot) + self._origin
-        self._n_pieces = math.ceil(_PIECES * math.log2(reach / self._origin))
+        self._n_pieces = math.ceil(_PIECES * math.log2(reach / self._origin)) + 1
         y = self._origin * 2.0 ** (np.arange(self._n_pieces + 1) / _PIECES)
         pieces = [_hermite(*table.along(side, y, self._origin), y) for side in ((1, -1) if self._pivot else (1,))]
-        self._coefficients = [
-            like(coefficient, samples, samples.dtype) for coefficient in np.concatenate(pieces, axis=1)
-        ]
+        self._coefficients = like(np.concatenate(pieces, axis=1), samples, samples.dtype)
 
     def __call__(self, alpha: Array) -> Array:
         """Values at an array of alphas up to `ALPHA_MAX`."""
         xp = namespace_of(alpha)
-        s = xp.sqrt(alpha)
-        y = s + self._origin if not self._pivot else xp.abs(s - self._pivot) + self._origin
-        place = (xp.log2(y) - math.log2(self._origin)) * _PIECES
+        y = s = xp.sqrt(alpha)
+        if self._pivot:
+            y = xp.abs(s - self._pivot)
+        place = (xp.log2(y + self._origin) - math.log2(self._origin)) * _PIECES
+        # A logarithm may be rounded down to before the first piece.
+        place = xp.where(place > 0, place, xp.zeros_like(place))
         node = xp.floor(place)
-        t, index = place - node, xp.clip(xp.astype(node, xp.int64), 0, self._n_pieces - 1)
+        t, index = place - node, xp.astype(node, xp.int64)
         if self._pivot:
             index = index + self._n_pieces * xp.astype(s < self._pivot, xp.int64)
-        c0, c1, c2, c3 = (xp.take(coefficient, index) for coefficient in self._coefficients)
-        return ((c3 * t + c2) * t + c1) * t + c0
+        cubics = xp.take(self._coefficients, index, axis=1)
+        value = cubics[3, :]
+        for power in (2, 1, 0):
+            value = value * t + cubics[power, :]
+        return value
 
 
 def _hermite(value: np.ndarray, slope: np.ndarray, y: np.ndarray) -> np.ndarray:
