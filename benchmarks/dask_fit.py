@@ -18,11 +18,25 @@ SUBSET = 500_000
 
 
 def make_data() -> tuple[da.Array, da.Array]:
-    """Two overlapping Gaussian classes, generated lazily."""
-    rng, rows = da.random.default_rng(0), N_ROWS // N_BLOCKS
-    y = rng.integers(2, size=N_ROWS, chunks=rows)
-    X = rng.normal(size=(N_ROWS, N_FEATURES), chunks=(rows, N_FEATURES)) + 0.3 * y[:, None]
+    """Two overlapping Gaussian classes, generated lazily and block by block."""
+    rows = N_ROWS // N_BLOCKS
+    chunks = ((rows,) * N_BLOCKS, (N_FEATURES,))
+    X = da.map_blocks(make_samples, chunks=chunks, dtype=np.float64, meta=np.empty((0, 0)))
+    y = da.map_blocks(make_labels, chunks=chunks[:1], dtype=np.int64, meta=np.empty(0, dtype=np.int64))
     return X, y
+
+
+def make_labels(block_info: dict | None = None) -> np.ndarray:
+    """The labels of one block, always the same."""
+    (block, *_), (rows, *_) = block_info[None]["chunk-location"], block_info[None]["chunk-shape"]
+    return np.random.default_rng([0, block]).integers(2, size=rows)
+
+
+def make_samples(block_info: dict | None = None) -> np.ndarray:
+    """The samples of one block."""
+    y = make_labels(block_info)
+    rng = np.random.default_rng([1, block_info[None]["chunk-location"][0]])
+    return rng.normal(0.3 * y[:, None], 1.0, size=(len(y), N_FEATURES))
 
 
 def products(X: np.ndarray, y: np.ndarray) -> np.ndarray:

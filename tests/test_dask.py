@@ -24,6 +24,7 @@ from optiscore import OptimisticScoreClassifier as InMemory
 from optiscore.dask import OptimisticScoreClassifier
 from optiscore.dask import classifier as blockwise
 from optiscore.dask import tuning as block_tuning
+from optiscore.dask.blocks import map_labelled
 from optiscore.io import load, save
 
 METHODS = (
@@ -229,6 +230,27 @@ def test_blocks_without_samples_and_blocks_of_one_class():
     np.testing.assert_allclose(model.covariances_, expected.covariances_, rtol=1e-10)
     assert len(model.predict(with_nothing[[0, 1, 2]]).compute()) == rows.sum()
     assert model.score(with_nothing[[0, 1, 2]], with_nothing["y"]) == expected.score(X[order][rows], y[order][rows])
+
+
+def test_one_task_per_block_even_if_samples_and_labels_have_one_source():
+    rng = da.random.default_rng(0)
+    labels = rng.integers(2, size=1000, chunks=100)
+    samples = rng.normal(size=(1000, 3), chunks=(100, 3)) + labels[:, None]
+    parts = map_labelled(blockwise._sums_of_block, samples, labels)
+    assert len(dict(parts[0].dask)) == len(parts) == 10
+    expected = InMemory(threshold="prior").fit(*dask.compute(samples, labels))
+    assert_same_model(OptimisticScoreClassifier(threshold="prior").fit(samples, labels), expected)
+
+
+def test_collections_that_are_persisted(client):
+    X, y = make_data()
+    lazy_X, lazy_y = client.persist(in_blocks(X, y))
+    for threshold in ("minimax", "tuned"):
+        model = OptimisticScoreClassifier(threshold=threshold).fit(lazy_X + 0, lazy_y)
+        assert_same_model(model, InMemory(threshold=threshold).fit(X, y))
+    frame = client.persist(dd.from_pandas(pd.DataFrame(X, columns=list("abc")).assign(y=y), npartitions=3))
+    model = OptimisticScoreClassifier(threshold="minimax").fit(frame[["a", "b", "c"]], frame["y"])
+    assert_same_model(model, InMemory(threshold="minimax").fit(X, y))
 
 
 def test_what_travels_does_not_grow_with_the_block():
