@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from dask.distributed import Client, LocalCluster
-from dask_fit import N_BLOCKS, N_FEATURES, N_ROWS, fit, make_data
+from dask_fit import N_BLOCKS, N_FEATURES, N_ROWS, fit, make_data, make_labels, make_samples
 from rich.console import Console
 from rich.table import Table
 
@@ -43,19 +43,12 @@ class Costs:
 
 def measure(client: Client, repeats: int = 40) -> Costs:
     """Costs on this machine: blocks on a worker, the rest as the client sees it."""
-    X, y = make_data()
-
-    def timed(X: np.ndarray, y: np.ndarray) -> tuple[float, classifier.LabelledSums]:
-        start = time.perf_counter()
-        sums = classifier._sums_of_block(X, y)
-        return time.perf_counter() - start, sums
 
     def block(i: int) -> tuple[float, classifier.LabelledSums]:
         start = time.perf_counter()
-        x, labels = X.blocks[i].compute(scheduler="synchronous"), y.blocks[i].compute(scheduler="synchronous")
-        generated = time.perf_counter() - start
-        seconds, sums = timed(x, labels)
-        return generated + seconds, sums
+        info = {None: {"chunk-location": (i, 0), "chunk-shape": (N_ROWS // N_BLOCKS, N_FEATURES)}}
+        sums = classifier._sums_of_block(make_samples(info), make_labels(info))
+        return time.perf_counter() - start, sums
 
     results = client.gather([client.submit(block, i, pure=False) for i in range(repeats)])
     parts = [sums for _, sums in results]

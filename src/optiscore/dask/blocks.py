@@ -11,7 +11,7 @@ from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
 # Results that are merged by one task.
-_BRANCHES = 8
+_BRANCHES = 16
 
 
 def is_lazy(collection: Any) -> bool:
