@@ -141,9 +141,11 @@ class LabelledSums(NamedTuple):
     sums: list[MomentSums]
 
 
-def _check_block(X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
+def _check_block(
+    X: Any, y: Any, sample_weight: Any, *, ensure_all_finite: bool = True
+) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
     """The samples of positive weight of one block, which may have none."""
-    samples = check_array(X, dtype=_FLOATS, ensure_min_samples=0, input_name="X")
+    samples = check_array(X, dtype=_FLOATS, ensure_min_samples=0, ensure_all_finite=ensure_all_finite, input_name="X")
     labels = np.asarray(y)
     check_consistent_length(samples, labels, sample_weight)
     if labels.size:
@@ -156,12 +158,16 @@ def _check_block(X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, np.nda
 
 
 def _sums_of_block(X: Any, y: Any, sample_weight: Any = None) -> LabelledSums:
-    samples, labels, weight = _check_block(X, y, sample_weight)
+    # The ranges tell whether all numbers are finite: no look at the samples is needed for that alone.
+    samples, labels, weight = _check_block(X, y, sample_weight, ensure_all_finite=False)
     found = _distinct(labels)
     if found.size:
         check_classification_targets(found)
     sums = TrainingSet(samples, np.searchsorted(found, labels), found, weight).sums()
-    return LabelledSums(found, [known for known in sums if known is not None])
+    present = [known for known in sums if known is not None]
+    if not all(np.isfinite([known.lowest, known.highest]).all() for known in present):
+        assert_all_finite(samples, input_name="X")
+    return LabelledSums(found, present)
 
 
 def _distinct(labels: np.ndarray) -> np.ndarray:
