@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from .preparation import MOST_COUNTED
 from .training import Trained, columns_of
 
 
@@ -46,7 +47,7 @@ def show_training(trained: Trained, as_json: bool) -> None:
     )
     for column in columns_of(trained):
         columns.add_row(
-            escape(column.name), column.kind, str(column.n_distinct), str(column.n_missing), column.treatment
+            escape(column.name), column.kind, _distinct(column.n_distinct), str(column.n_missing), column.treatment
         )
     console.print(columns)
     classes = Table("class", "rows", "prior", "radius", title=escape(f"Classes ({facts['target']})"))
@@ -65,6 +66,10 @@ def show_training(trained: Trained, as_json: bool) -> None:
         )
     if facts["rows without label"]:
         console.print(f"{facts['rows without label']} rows without a label were left out.")
+
+
+def _distinct(count: int) -> str:
+    return str(count) if count < MOST_COUNTED else f"over {MOST_COUNTED:,}"
 
 
 def show_evaluation(results: dict[str, Any], n_rows: int, as_json: bool) -> None:
