@@ -1,10 +1,6 @@
-"""The classifier on Dask: the model of memory, from blocks of any kind, on a real cluster that loses a worker."""
+"""The classifier on Dask: the model of memory, from blocks of any kind, and what is said of bad ones."""
 
-import os
 import pickle
-import signal
-import threading
-import time
 
 import dask
 import dask.array as da
@@ -12,7 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask.distributed import Client, LocalCluster
+from blocks import assert_same_model, in_blocks, make_data, n_right
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -37,42 +33,6 @@ METHODS = (
     "log_score_bounds",
     "predict_proba_bounds",
 )
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def client(cluster):
-    with Client(cluster) as client:
-        client.wait_for_workers(2)
-        yield client
-
-
-def make_data(n_classes=2, n=3000, d=3, seed=0, dtype=np.float64):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=n)
-    X = rng.standard_t(5, size=(n, d)) * (1 + 0.3 * y)[:, None] + 0.8 * y[:, None]
-    return X.astype(dtype), y
-
-
-def in_blocks(X, y, size=700):
-    return da.from_array(X, chunks=(size, X.shape[1])), da.from_array(y, chunks=size)
-
-
-def assert_same_model(one, other, tolerance=1e-10):
-    assert one.classes_.tolist() == other.classes_.tolist()
-    for name in ("priors_", "means_", "covariances_", "radii_", "threshold_"):
-        a, b = getattr(one, name), getattr(other, name)
-        assert isinstance(a, np.ndarray)
-        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * np.abs(b).max())
-
-
-def n_right(model, X, y):
-    return int((model.predict(X) == y).sum())
 
 
 @parametrize_with_checks([OptimisticScoreClassifier(threshold="minimax"), OptimisticScoreClassifier()])
@@ -242,17 +202,6 @@ def test_one_task_per_block_even_if_samples_and_labels_have_one_source():
     assert_same_model(OptimisticScoreClassifier(threshold="prior").fit(samples, labels), expected)
 
 
-def test_collections_that_are_persisted(client):
-    X, y = make_data()
-    lazy_X, lazy_y = client.persist(in_blocks(X, y))
-    for threshold in ("minimax", "tuned"):
-        model = OptimisticScoreClassifier(threshold=threshold).fit(lazy_X + 0, lazy_y)
-        assert_same_model(model, InMemory(threshold=threshold).fit(X, y))
-    frame = client.persist(dd.from_pandas(pd.DataFrame(X, columns=list("abc")).assign(y=y), npartitions=3))
-    model = OptimisticScoreClassifier(threshold="minimax").fit(frame[["a", "b", "c"]], frame["y"])
-    assert_same_model(model, InMemory(threshold="minimax").fit(X, y))
-
-
 def test_what_travels_does_not_grow_with_the_block():
     def size(n):
         return len(pickle.dumps(blockwise._sums_of_block(*make_data(n=n, d=20))))
@@ -272,49 +221,6 @@ def test_model_files(tmp_path):
     model = OptimisticScoreClassifier().fit(*in_blocks(X, y))
     save(model, tmp_path / "model.skops")
     assert (load(tmp_path / "model.skops").predict(X) == model.predict(X)).all()
-
-
-@pytest.mark.parametrize("threshold", ["minimax", "tuned"])
-def test_on_a_cluster_of_two_processes(client, threshold):
-    X, y = make_data(3, n=20_000)
-    model = OptimisticScoreClassifier(threshold=threshold).fit(*in_blocks(X, y, 1000))
-    assert_same_model(model, InMemory(threshold=threshold).fit(X, y))
-    predicted = model.predict(in_blocks(X, y, 1000)[0])
-    assert (predicted.compute() == model.predict(X)).all()
-    pids = set(client.run(os.getpid).values())
-    assert len(pids) == 2
-    assert os.getpid() not in pids
-
-
-@pytest.mark.parametrize("threshold", ["minimax", "tuned"])
-def test_a_worker_killed_in_the_middle_of_fit_changes_nothing(client, threshold, tmp_path):
-    X, y = make_data(n=6000)
-
-    def slow(block):
-        time.sleep(0.1)
-        (tmp_path / f"{os.getpid()} {time.monotonic_ns()}").touch()
-        return block
-
-    lazy_X, lazy_y = in_blocks(X, y, 150)
-    lazy_X = lazy_X.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
-    victim = next(iter(client.run(os.getpid).values()))
-    killed = threading.Event()
-
-    def kill():
-        while len(list(tmp_path.iterdir())) < 8:
-            time.sleep(0.01)
-        os.kill(victim, signal.SIGKILL)
-        killed.set()
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    model = OptimisticScoreClassifier(threshold=threshold).fit(lazy_X, lazy_y)
-    killer.join(timeout=60)
-    assert killed.is_set()
-    assert len(list(tmp_path.iterdir())) > 40, "the fit had ended before the worker was killed"
-    assert victim not in set(client.run(os.getpid).values())
-    assert_same_model(model, InMemory(threshold=threshold).fit(X, y))
-    assert n_right(model, X, y) == n_right(InMemory(threshold=threshold).fit(X, y), X, y)
 
 
 def bad_block(block, block_info=None):
