@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.utils._array_api import move_estimator_to
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV, array_api
 from optiscore.io import load, save
@@ -54,12 +54,17 @@ def make_data(n_classes=2, n=400, d=4, dtype="float64"):
     return X.astype(dtype), y
 
 
-@parametrize_with_checks(
-    [
-        OptimisticScoreClassifier(),
-        OptimisticScoreClassifier("nonparametric", threshold="minimax"),
-        OptimisticScoreClassifierCV(radii=[0, 0.1]),
-    ]
+CHECKED = (
+    OptimisticScoreClassifier(),
+    OptimisticScoreClassifier("nonparametric", threshold="minimax"),
+    OptimisticScoreClassifierCV(radii=[0, 0.1]),
+)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    # The other checks run with those of each estimator.
+    [pair for model in CHECKED for pair in estimator_checks_generator(model) if "array_api" in str(pair[1])],
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -131,6 +136,27 @@ def test_weights_strings_and_blocks(library):
     for rows in np.array_split(np.random.default_rng(0).permutation(len(X)), 7):
         parts.partial_fit(there(X[rows]), labels[rows], np.unique(labels), there(weight[rows]))
     np.testing.assert_allclose(back(parts.covariances_), expected.covariances_, rtol=1e-10)
+    numbered = OptimisticScoreClassifier(threshold="minimax").partial_fit(there(X), there(y), there(np.arange(3)))
+    assert numbered.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e10])
+def test_devices_without_double_precision(scale):
+    device = array_api_strict.Device("no_float64")
+    X, y = make_data(dtype="float32")
+    X = (X * np.float32(scale)).astype(np.float32)
+    X[:, 1] = np.float32(scale)
+    expected = OptimisticScoreClassifier(threshold="minimax").fit(X, y)
+    with config_context(array_api_dispatch=True):
+        samples = array_api_strict.asarray(X, device=device)
+        model = OptimisticScoreClassifier(threshold="minimax").fit(samples, y)
+        predicted = model.predict(samples)
+        found = array_api_strict.asarray(model.means_, device=array_api_strict.Device("CPU_DEVICE"))
+    np.testing.assert_allclose(np.asarray(found), expected.means_, rtol=1e-4)
+    host = array_api_strict.asarray(predicted, device=array_api_strict.Device("CPU_DEVICE"))
+    assert (np.asarray(host) == expected.predict(X)).mean() > 0.99
+    learned, wanted = model._learned.model.moments.covariances, expected.covariances_
+    assert np.abs(learned - wanted).max() < 1e-4 * np.abs(wanted).max()
 
 
 def test_radii_of_the_samples_at_hand(library):

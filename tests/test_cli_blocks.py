@@ -16,8 +16,8 @@ def small_memory(monkeypatch):
     """Blocks of some rows, and hardly any memory."""
     monkeypatch.setattr(tables, "_BLOCK_ROWS", 200)
     monkeypatch.setattr(tables, "_BLOCK_BYTES", 8 * 1024)
-    monkeypatch.setattr(survey, "_IN_MEMORY_BYTES", 16 * 1024)
-    monkeypatch.setattr(survey, "_SAMPLE_ROWS", 300)
+    monkeypatch.setattr(survey, "_IN_MEMORY_BYTES", 40_000)
+    monkeypatch.setattr(survey, "_SAMPLE_ROWS", 100)
 
 
 def numeric_frame(n=2000, seed=0):
@@ -39,7 +39,7 @@ def test_moments_are_those_of_all_rows(small_memory, tmp_path, suffix):
     assert code == 0, err
     facts = json.loads(out)
     assert facts["rows"] == 2000
-    assert facts["rows of the sample for encodings and accuracy"] == 300
+    assert facts["rows of the sample for encodings and accuracy"] == 100
     assert {row["label"]: row["rows"] for row in facts["classes"]} == frame["label"].value_counts().to_dict()
     model = load(str(tmp_path / "m"))["pipeline"][-1]
     for label, mean, prior in zip(model.classes_, model.means_, model.priors_, strict=True):
@@ -53,12 +53,12 @@ def test_the_same_model_as_from_memory_where_encodings_do_not_matter(tmp_path, m
     numeric_frame().to_csv(path, index=False)
     assert fit(path, tmp_path / "whole")[0] == 0
     monkeypatch.setattr(tables, "_BLOCK_BYTES", 8 * 1024)
-    monkeypatch.setattr(survey, "_IN_MEMORY_BYTES", 16 * 1024)
-    monkeypatch.setattr(survey, "_SAMPLE_ROWS", 300)
+    monkeypatch.setattr(survey, "_IN_MEMORY_BYTES", 40_000)
+    monkeypatch.setattr(survey, "_SAMPLE_ROWS", 100)
     assert fit(path, tmp_path / "blocks")[0] == 0
     whole, blocks = (load(str(tmp_path / name)) for name in ("whole", "blocks"))
     assert whole["sampled rows"] is None
-    assert blocks["sampled rows"] == 300
+    assert blocks["sampled rows"] == 100
     for name in ("means_", "covariances_", "radii_", "priors_"):
         one, other = getattr(whole["pipeline"][-1], name), getattr(blocks["pipeline"][-1], name)
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
@@ -78,7 +78,7 @@ def test_columns_of_every_kind_and_the_rest_of_the_command(small_memory, tmp_pat
         assert call(command, tmp_path / "m", tmp_path / "test.csv", *where)[0] == 0
     code, out, _ = call("evaluate", tmp_path / "m", tmp_path / "test.csv", "--json")
     assert json.loads(out)["methods"]["optiscore"]["accuracy"][0] > 0.6
-    assert "from 300 random rows" in " ".join(call("inspect", tmp_path / "m")[1].split())
+    assert "random rows, text without cross-fitting" in " ".join(call("inspect", tmp_path / "m")[1].split())
 
 
 def test_a_column_is_what_it_is_in_all_rows(small_memory, tmp_path):
@@ -96,6 +96,41 @@ def test_a_column_is_what_it_is_in_all_rows(small_memory, tmp_path):
         "c": "number",
     }
     assert {row["label"]: row["rows"] for row in facts["classes"]}["yew"] == 10
+
+
+def test_wide_rows_make_a_smaller_sample(monkeypatch, tmp_path):
+    monkeypatch.setattr(tables, "_BLOCK_ROWS", 100)
+    monkeypatch.setattr(survey, "_IN_MEMORY_BYTES", 400_000)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(2000, 100)), columns=[f"x{j}" for j in range(100)])
+    frame.assign(label=rng.integers(2, size=2000)).to_parquet(tmp_path / "t.parquet")
+    found = survey.Survey(str(tmp_path / "t.parquet"), "label", may_sample=True, seed=0, advance=lambda _: None)
+    assert not found.is_whole
+    assert found.table.num_rows >= 40
+    assert found.table.nbytes < 200_000
+
+
+def test_labels_spelled_as_decimals_and_labels_that_are_not_numbers(small_memory, tmp_path):
+    frame = numeric_frame()
+    frame["label"] = (frame["label"] == "ash").astype(float)
+    frame.loc[5, "label"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for name, labels in (("t.csv", ["0.0", "1.0"]), ("t.parquet", [0, 1])):
+        code, out, err = fit(tmp_path / name, tmp_path / "m")
+        assert code == 0, err
+        facts = json.loads(out)
+        assert [row["label"] for row in facts["classes"]] == labels
+        assert facts["rows without label"] == 1
+
+
+def test_dates_that_no_sampled_row_has(small_memory, tmp_path):
+    frame = numeric_frame().assign(since=None)
+    frame.loc[1995:, "since"] = ["2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01", "2020-05-01"]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, _, err = fit(tmp_path / "t.csv", tmp_path / "m")
+    assert code == 0, err
+    assert call("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "p.csv")[0] == 0
 
 
 @pytest.mark.parametrize("options", [["--threshold", "tuned"], ["--radius", "limit"], ["--cv"]])
@@ -127,7 +162,8 @@ def test_bad_tables_are_explained_and_leave_nothing_behind(small_memory, tmp_pat
     assert not (tmp_path / "m").exists()
 
 
-def test_the_sample_is_random_and_repeatable(small_memory, tmp_path):
+def test_the_sample_is_random_and_repeatable(small_memory, monkeypatch, tmp_path):
+    monkeypatch.setattr(survey, "_FEWEST_OF_A_CLASS", 2)
     frame = numeric_frame().sort_values("a")
     frame.to_csv(tmp_path / "t.csv", index=False)
 
@@ -137,4 +173,4 @@ def test_the_sample_is_random_and_repeatable(small_memory, tmp_path):
 
     assert (sample(0) == sample(0)).all()
     assert (sample(0) != sample(1)).any()
-    assert abs(sample(0).mean() - frame["a"].mean()) < 4 * frame["a"].std() / np.sqrt(300)
+    assert abs(sample(0).mean() - frame["a"].mean()) < 4 * frame["a"].std() / np.sqrt(100)

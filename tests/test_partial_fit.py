@@ -130,7 +130,7 @@ def test_before_a_covariance_is_regular_the_model_says_so():
     ("parameters", "words"),
     [
         ({}, "'tuned' compares the scores of all training samples.*minimax"),
-        ({"threshold": "prior", "radius": "limit"}, "'limit' needs all samples.*'clt'"),
+        ({"threshold": "prior", "radius": "limit"}, "'limit' needs all samples at once.*'clt'"),
         ({"threshold": "prior", "covariance_estimator": LedoitWolf()}, "LedoitWolf.*needs all samples"),
     ],
 )
@@ -180,6 +180,22 @@ def test_a_bad_first_block_can_be_repeated():
     assert_same_model(model.partial_fit(X, y, LABELS), clone(model).fit(X, y))
     with pytest.raises(ValueError, match="not the same"):
         model.partial_fit(X, y, classes=["ash", "birch"])
+
+
+def test_a_block_of_weight_zero_changes_nothing():
+    X, y = make_data()
+    model = OptimisticScoreClassifier(threshold="prior").partial_fit(X, y, LABELS)
+    before = model.covariances_
+    assert (model.partial_fit(X, y, sample_weight=np.zeros(len(X))).covariances_ == before).all()
+
+
+def test_labels_keep_their_type():
+    X, y = make_data()
+    for labels in (y, y.astype(object), (y == "ash"), (y == "ash").astype(np.float32)):
+        model = OptimisticScoreClassifier(threshold="prior").partial_fit(X, labels, classes=np.unique(labels))
+        expected = OptimisticScoreClassifier(threshold="prior").fit(X, labels)
+        assert model.classes_.dtype == expected.classes_.dtype
+        assert model.predict(X).dtype == expected.predict(X).dtype
 
 
 def test_samples_of_weight_zero_do_not_count():

@@ -1,6 +1,7 @@
 """OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -107,7 +108,8 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
     Under scikit-learn's ``array_api_dispatch``, samples of PyTorch, CuPy, JAX and other libraries of the array API
     standard stay in their library and on their device, and so do results and fitted arrays; what moves to the host is
     sums of size O(d^2), labels and, for threshold "tuned", scores. Certified radii, radius "limit" and covariance
-    estimators of scikit-learn are computed on the host.
+    estimators of scikit-learn are computed on the host. Copies, pickles and files hold NumPy's arrays;
+    ``sklearn.utils._array_api.move_estimator_to`` brings them to a device again.
 
     References
     ----------
@@ -232,10 +234,13 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         True
         """
         sums = self._sums_so_far()
-        points, labels, weight = self._validate_labelled(X, y, sample_weight, reset=sums is None)
+        points, labels, weight = self._validate_labelled(X, y, sample_weight, reset=sums is None, is_block=True)
         if sums is None:
             self.__dict__.pop("classes_", None)
-        _check_partial_fit_first_call(self, classes)
+        given = to_host(classes)
+        if _check_partial_fit_first_call(self, given):
+            # As fit has them: labels that are objects stay objects.
+            self.classes_ = np.unique(np.asarray(given))
         if unknown := sorted(set(labels.tolist()) - set(self.classes_.tolist())):
             raise ValueError(f"y holds labels that are not in classes {self.classes_.tolist()}: {unknown}.")
         self._check_classes()
@@ -252,22 +257,22 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
             self._forget(f"there are no samples of class {lacking[0]!r} yet.")
             return
         try:
-            self._learn([ClassData(label, known) for label, known in pairs if known is not None], _cannot_tune, samples)
+            self._learn([ClassData(label, known) for label, known in pairs if known is not None], None, samples)
         except SingularCovarianceError as error:
             self._forget(str(error))
 
     def _learn(
         self,
         classes: Sequence[ClassData],
-        tune: Callable[[ScoreModel, FloatArray], FloatArray],
+        tune: Callable[[ScoreModel, FloatArray], FloatArray] | None,
         samples: Array = None,
     ) -> Self:
-        """From what is known of each class to moments, radii and offsets."""
+        """From what is known of each class to moments, radii and offsets; without samples, these cannot be tuned."""
         priors = check_priors(self.priors, classes)
         moments = estimate_moments(classes, priors, self.covariance_estimator, check_pooling(self.pooling))
         radii = check_radii(self.radius, self.quantile, classes, moments)
         model = ScoreModel(get_score(self.get_params(deep=False)["score"]), moments, radii)
-        rule = choose_rule(self.threshold, priors, lambda: tune(model, priors))
+        rule = choose_rule(self.threshold, priors, tune and partial(tune, model, priors))
         return self._set_fitted(priors, model, rule, samples)
 
     def _sums_so_far(self) -> Sums | None:
@@ -278,7 +283,3 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
                 "threshold, or go on with a new classifier: sklearn.base.clone(model).partial_fit(...)."
             )
         return sums
-
-
-def _cannot_tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
-    raise AssertionError("settings for blocks are checked before")

@@ -29,9 +29,15 @@ def _sums(X: Array, rows: np.ndarray, weight: FloatArray | None) -> MomentSums:
     lowest, highest = to_host(xp.min(samples, axis=0)), to_host(xp.max(samples, axis=0))
     mean = xp.mean(samples, axis=0) if root is None else xp.sum(samples * root * root, axis=0) / xp.sum(root * root)
     origin, unit = centre_and_unit(to_host(mean).astype(np.float64), lowest, highest)
+    if samples.dtype == xp.float32:
+        # The only type of some devices: the largest deviation is the unit, so that fourth powers stay in its range.
+        origin = origin.astype(np.float32).astype(np.float64)
+        reach = np.maximum(highest - origin, origin - lowest)
+        unit = np.where(reach > 0, 2.0 ** np.ceil(np.log2(np.where(reach > 0, reach, 1.0))), 1.0)
     u = (samples - like(origin, X)) / like(unit, X)
     powers = xp.concat([xp.ones_like(u[:, :1]), u, u * u], axis=1)
     if root is not None:
         powers = powers * root
     gram = to_host(powers.T @ powers).astype(np.float64)
-    return MomentSums(origin, unit, gram, lowest, highest, float(xp.finfo(X.dtype).eps))
+    bounds = lowest.astype(np.float64), highest.astype(np.float64)
+    return MomentSums(origin, unit, gram, *bounds, float(xp.finfo(X.dtype).eps))

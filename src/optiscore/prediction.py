@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import BoolArray, FloatArray
 from .array_api import Array, check_same_namespace, float_types, in_place, is_numpy, like, namespace_of, to_host
@@ -19,7 +19,7 @@ from .moments import factorise
 from .nominal import NominalMoments
 from .score_parameter import ScoreParameter
 from .scores import get_score, name_of
-from .training_set import TrainingSet
+from .training_set import TrainingSet, check_weights
 
 # Kinds of labels that every library has.
 _NUMBERS = "biuf"
@@ -250,7 +250,13 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         return TrainingSet(points, codes, self.classes_, weight)
 
     def _validate_labelled(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool = True
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        *,
+        reset: bool = True,
+        is_block: bool = False,
     ) -> tuple[Array, np.ndarray, FloatArray | None]:
         """Samples where they are, and on the host labels and weights where there are any."""
         points, given = validate_data(self, X, y, dtype=float_types(X), reset=reset)
@@ -258,14 +264,13 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         check_classification_targets(labels)
         if sample_weight is None:
             return points, labels, None
-        weight = _check_sample_weight(to_host(sample_weight), labels, dtype=np.float64, ensure_non_negative=True)
-        return points, labels, weight
+        return points, labels, check_weights(to_host(sample_weight), labels, may_all_be_zero=is_block)
 
     def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
+        if (n := len(self.classes_)) < 2:
             raise ValueError(
-                f"y must hold at least two classes with samples of positive weight, got 1 class: "
-                f"{self.classes_.tolist()}. Add samples of another class."
+                f"y must hold at least two classes with samples of positive weight, got {n} "
+                f"{'class' if n == 1 else 'classes'}: {self.classes_.tolist()}. Add samples of another class."
             )
 
     def _forget(self, lack: str | None = None) -> None:

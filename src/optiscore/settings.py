@@ -23,13 +23,18 @@ def check_for_blocks(threshold: Any, radius: Any, covariance_estimator: Any) -> 
             "threshold 'tuned' compares the scores of all training samples, which partial_fit does not keep. Use "
             "threshold='minimax', which needs no tuning, 'prior', or a number."
         )
+    check_for_sums(radius, covariance_estimator)
+
+
+def check_for_sums(radius: Any, covariance_estimator: Any) -> None:
+    """Refuse what needs all samples of a class at once."""
     if isinstance(radius, str) and radius == "limit":
-        raise ValueError("radius 'limit' needs all samples, which partial_fit does not keep. Use 'clt' or numbers.")
+        raise ValueError("radius 'limit' needs all samples at once, not block by block. Use 'clt' or numbers.")
     if covariance_estimator is not None and type(covariance_estimator) not in FROM_SUMS:
         names = ", ".join(sorted(kind.__name__ for kind in FROM_SUMS))
         raise ValueError(
-            f"covariance_estimator {covariance_estimator!r} needs all samples, which partial_fit does not keep. Use "
-            f"None or one of {names}."
+            f"covariance_estimator {covariance_estimator!r} needs all samples at once, not block by block. Use None or "
+            f"one of {names}."
         )
 
 

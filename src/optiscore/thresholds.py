@@ -9,15 +9,22 @@ from ._typing import FloatArray
 from .decision import MinimaxRule, OffsetRule, Rule
 
 
-def choose_rule(threshold: Any, priors: FloatArray, tune: Callable[[], FloatArray]) -> Rule:
+def choose_rule(threshold: Any, priors: FloatArray, tune: Callable[[], FloatArray] | None) -> Rule:
     """The decision rule for a threshold; tuned offsets are asked for only if it is tuned."""
     if is_tuned(threshold):
+        assert tune is not None
         return OffsetRule(tune())
     if is_minimax(threshold):
         return MinimaxRule(np.log(priors))
     if isinstance(threshold, str) and threshold == "prior":
         return OffsetRule(np.log(priors))
     return OffsetRule(_offsets(threshold, len(priors)))
+
+
+def check_name(threshold: Any) -> None:
+    """Refuse a name that is none of the thresholds', before any samples are looked at."""
+    if isinstance(threshold, str) and threshold not in ("tuned", "prior", "minimax"):
+        _offsets(threshold, 2)
 
 
 def is_tuned(threshold: Any) -> bool:

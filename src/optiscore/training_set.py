@@ -5,6 +5,7 @@ from functools import partial, reduce
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight
 
 from ._typing import FloatArray
 from .array_api import Array, in_place, is_numpy, like, namespace_of, to_host
@@ -30,6 +31,13 @@ class ClassData(NamedTuple):
                 f"{purpose} needs all samples at once, which a model that is fitted block by block never has."
             )
         return self.rows()
+
+
+def check_weights(sample_weight: Any, samples: Any, *, may_all_be_zero: bool = False) -> FloatArray:
+    """Weights >= 0, one per sample; a block of samples, unlike a whole training set, may have none that counts."""
+    if may_all_be_zero and np.shape(sample_weight) == (len(samples),) and not np.any(sample_weight):
+        return np.zeros(len(samples))
+    return _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
 
 
 def merge(one: MomentSums | None, other: MomentSums | None) -> MomentSums | None:

@@ -161,7 +161,7 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
     steps: Mapping[str, Any] = {
         "number": SimpleImputer(strategy="median", keep_empty_features=True),
         "date": make_pipeline(
-            SimpleImputer(strategy="median"),
+            SimpleImputer(strategy="median", keep_empty_features=True),
             FunctionTransformer(expand_dates, feature_names_out=name_dates),
         ),
         "category": OneHotEncoder(
@@ -186,7 +186,11 @@ def make_model(columns: Sequence[Column], classifier: Any, seed: int) -> Pipelin
 
 def labelled_rows(table: pa.Table, target: str, path: str) -> pa.Table:
     """The rows that have a label."""
-    return table.filter(pc.is_valid(column_of(table, target, path)))
+    column = column_of(table, target, path)
+    is_known = pc.is_valid(column)
+    if pa.types.is_floating(column.type):
+        is_known = pc.and_(is_known, pc.invert(pc.fill_null(pc.is_nan(column), True)))
+    return table.filter(is_known)
 
 
 def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.ndarray:
@@ -195,6 +199,6 @@ def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.nda
     values = None if pa.types.is_boolean(column.type) else numbers(column)
     whole = values is not None and (np.abs(values) < 2**53).all() and (values == np.round(values)).all()
     if as_numbers is None:
-        spelled = pa.types.is_floating(column.type) or all(str(int(label)) == label for label in text if whole)
+        spelled = pa.types.is_floating(column.type) or all(str(int(float(label))) == label for label in text if whole)
         as_numbers = bool(whole and spelled)
     return values.astype(np.int64) if as_numbers and whole and values is not None else np.array(text, dtype=str)

@@ -62,7 +62,7 @@ def show_training(trained: Trained, as_json: bool) -> None:
     if sampled := facts["rows of the sample for encodings and accuracy"]:
         console.print(
             f"Moments are those of all {facts['rows']:,} rows; encodings, accuracy and the methods compared with come "
-            f"from {sampled:,} random rows."
+            f"from {sampled:,} random rows, text without cross-fitting."
         )
     if facts["rows without label"]:
         console.print(f"{facts['rows without label']} rows without a label were left out.")

@@ -96,6 +96,8 @@ class Survey:
 
     def _are_first_of_their_class(self, labels: pa.ChunkedArray) -> np.ndarray:
         """Which rows are needed in the sample, so that it has some of every class."""
+        if all(self._spellings[label] >= _FEWEST_OF_A_CLASS for label in pc.unique(labels).to_pylist()):
+            return np.zeros(len(labels), dtype=bool)
         column = labels.to_pandas()
         earlier = column.map(lambda label: self._spellings[label]).to_numpy()
         return earlier + column.groupby(column).cumcount().to_numpy() < _FEWEST_OF_A_CLASS
@@ -108,7 +110,7 @@ class _Sample:
         self._rng, self._max_bytes = np.random.default_rng(seed), max_bytes
         self._parts: list[pa.Table] = []
         self._keys: list[np.ndarray] = []
-        self.is_whole, self._limit = True, np.inf
+        self.is_whole, self._limit, self._n_rows = True, np.inf, _SAMPLE_ROWS
 
     def add(self, rows: pa.Table, is_needed: np.ndarray) -> None:
         keys = np.where(is_needed, -1.0, self._rng.random(rows.num_rows))
@@ -116,8 +118,8 @@ class _Sample:
         self._parts.append(rows if chosen.all() else rows.filter(pa.array(chosen)))
         self._keys.append(keys[chosen])
         if self.is_whole and self._max_bytes is not None:
-            self.is_whole = sum(part.nbytes for part in self._parts) <= self._max_bytes
-        if not self.is_whole and sum(map(len, self._keys)) > 2 * _SAMPLE_ROWS:
+            self._switch(self._max_bytes)
+        if not self.is_whole and sum(map(len, self._keys)) > 2 * self._n_rows:
             self._compact()
 
     def table(self) -> pa.Table:
@@ -125,10 +127,18 @@ class _Sample:
             self._compact()
         return pa.concat_tables(self._parts, promote_options="default")
 
+    def _switch(self, max_bytes: int) -> None:
+        """From all rows to a sample, if they are too many; of wide rows, to a smaller one."""
+        size = sum(part.nbytes for part in self._parts)
+        self.is_whole = size <= max_bytes
+        fitting = max_bytes * sum(map(len, self._keys)) // (4 * max(size, 1))
+        self._n_rows = min(_SAMPLE_ROWS, max(fitting, 1))
+
     def _compact(self) -> None:
-        keys = np.concatenate(self._keys)
-        if len(keys) > _SAMPLE_ROWS:
-            self._limit = float(np.partition(keys, _SAMPLE_ROWS)[_SAMPLE_ROWS])
+        keys, n = np.concatenate(self._keys), self._n_rows
+        if len(keys) > n:
+            # Rows that are needed have keys below 0 and always stay.
+            self._limit = max(float(np.partition(keys, n)[n]), 0.0)
         chosen = keys < self._limit
         rows = pa.concat_tables(self._parts, promote_options="default").filter(pa.array(chosen))
         # Copied, so that the blocks that the rows come from are let go.

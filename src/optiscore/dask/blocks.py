@@ -24,6 +24,13 @@ def is_frame(collection: Any) -> bool:
     return is_lazy(collection) and hasattr(collection, "map_partitions")
 
 
+def is_number(dtype: Any) -> bool:
+    """Whether a column of a frame holds numbers or truth values."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return bool(is_numeric_dtype(dtype) or is_bool_dtype(dtype))
+
+
 def to_array(collection: Any) -> Any:
     """A frame as an array of unknown chunk sizes; arrays as they are."""
     return collection.to_dask_array() if is_frame(collection) else collection
@@ -163,8 +170,8 @@ def _aligned(vector: Any, X: Any, name: str) -> Any:
     unknown = np.isnan(lengths).any() or np.isnan(own).any()
     if unknown and len(lengths) != len(own):
         raise ValueError(
-            f"{name} has {len(own)} blocks and X has {len(lengths)}; of unknown sizes, they cannot be aligned. Call "
-            f"compute_chunk_sizes() on both, or rechunk before."
+            f"{name} has {len(own)} blocks and X has {len(lengths)}; of unknown sizes, they cannot be aligned. "
+            f"Give both in the same blocks, or as arrays of known sizes."
         )
     if unknown or own == lengths:
         return vector

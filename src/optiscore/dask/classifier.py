@@ -6,17 +6,19 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from .._typing import FloatArray
+from ..availability import only_if
 from ..classifier import OptimisticScoreClassifier as Parent
 from ..model import ScoreModel
 from ..moment_sums import MomentSums
 from ..score_parameter import ScoreAttribute
-from ..thresholds import is_tuned
-from ..training_set import ClassData, TrainingSet, merge
+from ..settings import check_for_sums, check_pooling
+from ..thresholds import check_name, is_tuned
+from ..training_set import ClassData, TrainingSet, check_weights, merge
 from ..tuning import LabelledScores, ascend
-from .blocks import is_frame, is_lazy, map_labelled, reduce_tree
+from .blocks import is_frame, is_lazy, is_number, map_labelled, reduce_tree
 from .lazy import Width, lazy
 from .tuning import BlockScores
 
@@ -47,6 +49,8 @@ def _share_right(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     self._check_kind(X, reset=False)
     hits = partial(_hits_of_block, model=self._in_memory())
     right, total = reduce_tree(map_labelled(hits, X, y, sample_weight), _add_columns)
+    if not total:
+        raise ValueError("score needs at least one sample of positive weight.")
     return float(right / total)
 
 
@@ -93,6 +97,9 @@ class OptimisticScoreClassifier(Parent):
         """
         if not is_lazy(X):
             return super().fit(X, y, sample_weight)
+        check_for_sums(self.radius, self.covariance_estimator)
+        check_name(self.threshold)
+        check_pooling(self.pooling)
         self._forget()
         self._check_kind(X, reset=True)
         found = reduce_tree(map_labelled(_sums_of_block, X, y, sample_weight), _merge_sums)
@@ -109,6 +116,13 @@ class OptimisticScoreClassifier(Parent):
         self._sums = None if is_tuned(self.threshold) else list(found.sums)
         return self
 
+    @only_if(Parent._check_for_blocks)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more block in memory, see the parent class; Dask's collections are for `fit`."""
+        if any(map(is_lazy, (X, y, sample_weight))):
+            raise ValueError("partial_fit takes blocks that are in memory; call fit on Dask's collections.")
+        return Parent.partial_fit(self, X, y, classes, sample_weight)
+
     predict = lazy(Parent.predict, Width.ONE)
     decision_function = lazy(Parent.decision_function, Width.MARGINS)
     predict_log_proba = lazy(Parent.predict_log_proba, Width.CLASSES)
@@ -122,6 +136,10 @@ class OptimisticScoreClassifier(Parent):
 
     def _check_kind(self, X: Any, reset: bool) -> None:
         """Names, number and types of the features, which are known without reading any sample."""
+        if is_frame(X) and (odd := [name for name, kind in X.dtypes.items() if not is_number(kind)]):
+            raise ValueError(f"columns {odd} of X hold no numbers: encode them, or leave them out.")
+        if not is_frame(X) and np.isnan(X.shape[1:]).any():
+            raise ValueError("the number of features of X is not known: call X.compute_chunk_sizes() first.")
         sample = X._meta if is_frame(X) else np.empty((0, *X.shape[1:]), dtype=X.dtype)
         validate_data(self, sample, dtype=_FLOATS, reset=reset, ensure_min_samples=0)
 
@@ -146,28 +164,29 @@ def _check_block(
 ) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
     """The samples of positive weight of one block, which may have none."""
     samples = check_array(X, dtype=_FLOATS, ensure_min_samples=0, ensure_all_finite=ensure_all_finite, input_name="X")
+    if hasattr(y, "isna") and np.any(y.isna()):
+        raise ValueError("Input y contains NaN. Leave out samples without a label.")
     labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must have one dimension, got {labels.ndim}.")
     check_consistent_length(samples, labels, sample_weight)
     if labels.size:
         assert_all_finite(labels, input_name="y")
     if sample_weight is None or not labels.size:
         return samples, labels, None
-    weight = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
+    weight = check_weights(sample_weight, samples, may_all_be_zero=True)
     counts = weight > 0
     return samples[counts], labels[counts], weight[counts]
 
 
 def _sums_of_block(X: Any, y: Any, sample_weight: Any = None) -> LabelledSums:
-    # The ranges tell whether all numbers are finite: no look at the samples is needed for that alone.
+    # Sums are not made of numbers that are not finite: no look at the samples is needed for that alone.
     samples, labels, weight = _check_block(X, y, sample_weight, ensure_all_finite=False)
     found = _distinct(labels)
     if found.size:
         check_classification_targets(found)
     sums = TrainingSet(samples, np.searchsorted(found, labels), found, weight).sums()
-    present = [known for known in sums if known is not None]
-    if not all(np.isfinite([known.lowest, known.highest]).all() for known in present):
-        assert_all_finite(samples, input_name="X")
-    return LabelledSums(found, present)
+    return LabelledSums(found, [known for known in sums if known is not None])
 
 
 def _distinct(labels: np.ndarray) -> np.ndarray:
