@@ -158,6 +158,7 @@ def test_size_does_not_grow_with_the_samples():
         (lambda: MomentSums.of(np.empty((0, 2))), "at least one sample"),
         (lambda: MomentSums.of(np.ones((3, 2)), np.zeros(3)), "positive weight"),
         (lambda: MomentSums.of(np.ones(3)), "two dimensions"),
+        (lambda: MomentSums.of(np.ones((3, 2)), [1.0, 2.0]), "one number for each of 3 samples"),
         (lambda: MomentSums.of([[1.0, np.nan], [2.0, 3.0]]), "NaN"),
         (lambda: MomentSums.of([[1.0, np.inf], [2.0, 3.0]]), "infinity"),
         (lambda: MomentSums.of(np.ones((3, 2))) + MomentSums.of(np.ones((3, 3))), "cannot be merged"),

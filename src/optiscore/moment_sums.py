@@ -59,14 +59,14 @@ class MomentSums:
     resolution: float
 
     @classmethod
-    def of(cls, X: ArrayLike, sample_weight: FloatArray | None = None, rows: np.ndarray | None = None) -> Self:
+    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None = None, rows: np.ndarray | None = None) -> Self:
         """Sums over samples, at least one.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Finite samples; float32 is read as it is, everything else as float64.
-        sample_weight : ndarray of shape (n_samples,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
             Positive weights; whole numbers act as repetitions.
         rows : ndarray of int, default=None
             Which rows of X (and weights) to sum; None stands for all.
@@ -76,11 +76,14 @@ class MomentSums:
             X = X.astype(np.float64)
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, samples and features, got {X.ndim}.")
+        given = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if given is not None and given.shape != X.shape[:1]:
+            raise ValueError(f"sample_weight must hold one number for each of {len(X)} samples, got {given.shape}.")
         # Beyond the range of numbers the sums become infinite; whoever makes a covariance of them says so.
         with np.errstate(over="ignore", invalid="ignore"):
             total: Self | None = None
             anchored = 0.0
-            for powers, weight in _blocks(X, sample_weight, rows):
+            for powers, weight in _blocks(X, given, rows):
                 features = powers[1 : 1 + X.shape[1]]
                 size = features.shape[1] if weight is None else float(weight.sum())
                 lowest, highest = features.min(axis=1), features.max(axis=1)
