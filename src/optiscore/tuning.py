@@ -135,7 +135,8 @@ def best_threshold(
     values = np.empty(inner.size + 2)
     values[0], values[1:-1], values[-1] = below(inner[0]), inner, above(inner[-1])
     right = np.empty(inner.size + 1, dtype=np.float64 if sample_weight is not None else np.int64)
-    right[0], right[1:] = -steps[steps < 0].sum(), steps
+    right[0] = np.count_nonzero(positive) if sample_weight is None else sample_weight[positive].sum()
+    right[1:] = steps
     np.cumsum(right, out=right)
     rounding = ROUNDING[ratio.dtype.type]
     # Few cuts are best: whether values part is asked of these first.
