@@ -19,8 +19,7 @@ $(VENV)/.has-%: pyproject.toml | $(BIN)/python
 	@touch $@
 
 test: $(VENV)/.has-test ## Run the tests (a few minutes)
-	$(BIN)/python -m pytest -n auto -m "not slow" --ignore tests/test_array_api.py
-	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -n auto tests/test_array_api.py
+	$(BIN)/python -m pytest -n auto -m "not slow"
 
 test-slow: $(VENV)/.has-test ## Run the slow statistical tests (they need OPTISCORE_DATA)
 	$(BIN)/python -m pytest -n auto -m slow

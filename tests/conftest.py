@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-# Lets scikit-learn's check of array API input run instead of being skipped; SciPy reads it when it is imported.
+# Lets scikit-learn dispatch to other array libraries; SciPy reads it when it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import pytest

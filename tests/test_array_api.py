@@ -1,9 +1,4 @@
-"""Arrays of other libraries: the same results as NumPy's, in the same library and on the same device.
-
-scikit-learn's dispatch wants SCIPY_ARRAY_API=1 before SciPy is imported: `make test` runs this file on its own.
-"""
-
-import os
+"""Arrays of other libraries: the same results as NumPy's, in the same library and on the same device."""
 
 import array_api_strict
 import numpy as np
@@ -12,11 +7,8 @@ from sklearn import config_context
 from sklearn.utils._array_api import move_estimator_to
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV, array_api
+from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV, array_api, device_model, device_sums
 from optiscore.io import load, save
-
-if os.environ.get("SCIPY_ARRAY_API") != "1":
-    pytest.skip("needs SCIPY_ARRAY_API=1 in the environment, which `make test` sets", allow_module_level=True)
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
 METHODS = ("decision_function", "predict_proba", "predict_log_proba", "certified_radius")
@@ -159,6 +151,26 @@ def test_devices_without_double_precision(scale):
     assert np.abs(learned - wanted).max() < 1e-4 * np.abs(wanted).max()
 
 
+def test_more_rows_than_a_block_of_the_device(library, monkeypatch):
+    monkeypatch.setattr(device_sums, "_BUFFER_BYTES", 3000)
+    monkeypatch.setattr(device_model, "_ROWS", 64)
+    there, back = library
+    X, y = make_data()
+    expected = OptimisticScoreClassifier().fit(X, y)
+    model = OptimisticScoreClassifier().fit(there(X), there(y))
+    np.testing.assert_allclose(back(model.covariances_), expected.covariances_, rtol=1e-10)
+    assert (back(model.predict(there(X))) == expected.predict(X)).all()
+    np.testing.assert_allclose(back(model.predict_proba(there(X))), expected.predict_proba(X), rtol=1e-10, atol=1e-10)
+
+
+def test_labels_keep_their_type(library):
+    there, back = library
+    X, y = make_data()
+    for dtype in ("float32", "float64", "int32", "int64"):
+        labels = OptimisticScoreClassifier().fit(there(X), there(y.astype(dtype))).predict(there(X))
+        assert back(labels).dtype == dtype
+
+
 def test_radii_of_the_samples_at_hand(library):
     there, back = library
     X, y = make_data()
@@ -201,13 +213,17 @@ def test_without_dispatch_everything_is_numpy(library):
 
 # PyTorch announces a change of its own to scikit-learn's call.
 @pytest.mark.filterwarnings("ignore:torch.asarray:UserWarning")
-def test_tensors_that_ask_for_gradients():
+@pytest.mark.parametrize("on_host", [True, False])
+def test_tensors_that_ask_for_gradients(monkeypatch, on_host):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed; CI installs its CPU build")
+    if not on_host:
+        monkeypatch.setattr(array_api, "is_on_host", array_api.is_numpy)
     X, y = make_data()
     with config_context(array_api_dispatch=True):
         samples = torch.asarray(X).requires_grad_()
         model = OptimisticScoreClassifier().fit(samples, torch.asarray(y))
         proba = model.predict_proba(samples)
+    assert not proba.requires_grad
     np.testing.assert_allclose(proba.numpy(), OptimisticScoreClassifier().fit(X, y).predict_proba(X), rtol=1e-10)
 
 

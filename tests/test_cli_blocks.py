@@ -1,6 +1,8 @@
 """Training on tables that memory shall not hold: the model of all rows, from two passes over blocks."""
 
 import json
+import os
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -131,6 +133,35 @@ def test_dates_that_no_sampled_row_has(small_memory, tmp_path):
     code, _, err = fit(tmp_path / "t.csv", tmp_path / "m")
     assert code == 0, err
     assert call("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "p.csv")[0] == 0
+
+
+def test_what_only_later_blocks_show(small_memory, tmp_path):
+    """A column that is constant in the first blocks, and cells that are missing in some."""
+    frame = numeric_frame().assign(late=0.0)
+    frame.loc[1000:, "late"] = np.arange(1000)
+    frame.loc[[3, 900, 1900], "b"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = fit(tmp_path / "t.csv", tmp_path / "m")
+    assert code == 0, err
+    columns = {column["name"]: column for column in json.loads(out)["columns"]}
+    assert columns["late"]["kind"] == "number"
+    assert columns["b"]["missing"] == 3
+
+
+def test_what_can_be_read_once_only_is_read_whole(small_memory, tmp_path):
+    numeric_frame().to_csv(tmp_path / "t.csv", index=False)
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cp", str(tmp_path / "t.csv"), str(tmp_path / "pipe")]):
+        code, out, err = fit(tmp_path / "pipe", tmp_path / "m")
+    assert code == 0, err
+    assert json.loads(out)["rows"] == 2000
+    assert json.loads(out)["rows of the sample for encodings and accuracy"] is None
+
+
+def test_settings_are_checked_before_anything_is_read(tmp_path):
+    code, _, err = fit(tmp_path / "no such table.csv", tmp_path / "m", "--score", "best")
+    assert code == 1
+    assert "score must be one of" in err
 
 
 @pytest.mark.parametrize("options", [["--threshold", "tuned"], ["--radius", "limit"], ["--cv"]])

@@ -108,6 +108,53 @@ def test_no_scale_over_or_underflows(scale):
     )
 
 
+@pytest.mark.parametrize("scale", [1e-307, 1e-302, 1e301, 1e307])
+def test_scales_whose_variances_are_no_numbers(scale):
+    """They are 0 or infinite, without a word; means are right."""
+    X = heavy(0, d=1)
+    sums = reduce(add, map(MomentSums.of, np.array_split(X / np.abs(X).max() * scale, 5)))
+    np.testing.assert_allclose(sums.mean, X.mean() / np.abs(X).max() * scale, rtol=1e-10)
+    assert sums.covariance == (0 if scale < 1 else np.inf)
+    second, fourth = sums.central()
+    assert second > 0
+    assert np.isfinite(fourth).all()
+
+
+def test_the_ends_of_the_range_of_numbers_merge():
+    ends = MomentSums.of([[1.7e308]]) + MomentSums.of([[-1.7e308]])
+    assert ends.mean == 0
+    assert not ends.is_constant
+
+
+def test_samples_of_one_array_in_unlike_scales():
+    """Sorted by size, so that the unit of the first rows does not do for the last."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200_000, 1)) * np.repeat([1e-100, 1e100], 100_000)[:, None]
+    np.testing.assert_allclose(MomentSums.of(X).covariance / 1e200, np.mean((X / 1e100) ** 2), rtol=1e-4)
+    assert np.isfinite(MomentSums.of(X).central()[1]).all()
+
+
+def test_samples_of_weight_zero_are_left_out():
+    X = np.r_[np.zeros(100_000), np.full(100_000, 1e3), 1.0, 2.0][:, None]
+    weight = np.r_[np.zeros(200_000), 1, 1]
+    assert_same(MomentSums.of(X, weight), MomentSums.of(X[-2:]))
+    assert MomentSums.of([[5.0], [5.0], [9.0]], [1, 1, 0]).is_constant
+
+
+def test_constants_are_known_in_spite_of_rounding():
+    for value in (0.1, 1e8 / 3, 1e-30):
+        parts = [np.full((n, 1), value) for n in (7, 13, 1001)]
+        sums = sum(map(MomentSums.of, parts))
+        assert sums.is_constant
+        assert (sums + MomentSums.of([[np.nextafter(value, 1e300)]])).is_constant
+        assert not (sums + MomentSums.of([[value * (1 + 1e-12)]])).is_constant
+
+
+def test_only_sums_are_added():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        MomentSums.of([[1.0]]) + 3
+
+
 def test_parts_of_unlike_scales_merge():
     rng = np.random.default_rng(0)
     small, large = rng.normal(size=(50, 2)) * 1e-200, rng.normal(size=(50, 2)) * 1e100
@@ -158,6 +205,9 @@ def test_size_does_not_grow_with_the_samples():
         (lambda: MomentSums.of(np.empty((0, 2))), "at least one sample"),
         (lambda: MomentSums.of(np.ones((3, 2)), np.zeros(3)), "positive weight"),
         (lambda: MomentSums.of(np.ones(3)), "two dimensions"),
+        (lambda: MomentSums.of(np.empty((3, 0))), "at least one feature"),
+        (lambda: MomentSums.of(np.ones((3, 1)), [1.0, np.inf, 1.0]), "finite numbers >= 0"),
+        (lambda: MomentSums.of(np.ones((3, 1)), [1.0, -1.0, 1.0]), "finite numbers >= 0"),
         (lambda: MomentSums.of(np.ones((3, 2)), [1.0, 2.0]), "one number for each of 3 samples"),
         (lambda: MomentSums.of([[1.0, np.nan], [2.0, 3.0]]), "NaN"),
         (lambda: MomentSums.of([[1.0, np.inf], [2.0, 3.0]]), "infinity"),

@@ -62,6 +62,23 @@ def test_one_sample_at_a_time(threshold, estimator):
     assert (model.predict(X) == whole.predict(X)).all()
 
 
+@pytest.mark.parametrize("parameters", [{"score": "best"}, {"pooling": 7}, {"radius": -1}, {"priors": [2]}])
+def test_settings_are_checked_at_the_first_block(parameters):
+    X, y = make_data()
+    first = y == "ash"
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        OptimisticScoreClassifier(threshold="minimax", **parameters).partial_fit(X[first], y[first], LABELS)
+
+
+def test_many_classes_are_no_reason_to_warn():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1200, 2)), rng.integers(40, size=1200)
+    model = OptimisticScoreClassifier(threshold="minimax")
+    for rows in np.array_split(np.arange(1200), 40):
+        model.partial_fit(X[rows], y[rows], np.arange(40))
+    assert_same_model(model, OptimisticScoreClassifier(threshold="minimax").fit(X, y))
+
+
 def test_streamed_quadratic_discriminant_analysis():
     X, y = make_data()
     qda = QuadraticDiscriminantAnalysis().fit(X, y)

@@ -60,13 +60,17 @@ def to_host(array: Array) -> Any:
     xp = namespace_of(array)
     if xp is np:
         return array
-    # Gradients are of no use here, and tensors that ask for them cannot be converted.
-    return np.asarray(_array_api._convert_to_numpy(array.detach() if hasattr(array, "detach") else array, xp))
+    return np.asarray(_array_api._convert_to_numpy(_without_gradient(array), xp))
 
 
 def in_place(array: Array) -> Array:
-    """NumPy's view of an array that lies in the host's memory; arrays on other devices as they are."""
-    return to_host(array) if is_on_host(array) else array
+    """NumPy's view of an array that lies in the host's memory; arrays on other devices where they are."""
+    return to_host(array) if is_on_host(array) else _without_gradient(array)
+
+
+def _without_gradient(array: Array) -> Array:
+    """The same numbers: gradients are of no use here, and tensors that ask for them convert to nothing else."""
+    return array.detach() if hasattr(array, "detach") else array
 
 
 def is_on_host(array: Array) -> bool:
@@ -75,7 +79,7 @@ def is_on_host(array: Array) -> bool:
 
 
 def like(values: Array, array: Array, dtype: Any = None) -> Array:
-    """Numbers from the host on the device and in the library of an array; floats as wide as the device has them.
+    """Numbers from the host on the device and in the library of an array; doubles as wide as the device has them.
 
     Arrays that are of another library than NumPy already are there.
     """
@@ -84,9 +88,11 @@ def like(values: Array, array: Array, dtype: Any = None) -> Array:
     if is_numpy(array):
         return values if dtype is None else values.astype(dtype, copy=False)
     xp = namespace_of(array)
-    if dtype is None and values.dtype.kind == "f":
+    if dtype is None and values.dtype == np.float64:
         dtype = _widest_float(xp, array)
-    return xp.asarray(values, dtype=dtype, device=device_of(array))
+    # Beyond the range of a narrower type lies infinity.
+    with np.errstate(over="ignore"):
+        return xp.asarray(values, dtype=dtype, device=device_of(array))
 
 
 def to_widest_float(array: Array) -> Array:

@@ -17,7 +17,7 @@ from .moments import SingularCovarianceError
 from .nominal import estimate_moments
 from .prediction import BaseScoreClassifier
 from .scores import Score, ScoreName, get_score
-from .settings import check_for_blocks, check_pooling, check_priors, check_radii
+from .settings import check_for_blocks, check_pooling, check_priors, check_radii, check_settings
 from .thresholds import choose_rule, is_tuned
 from .training_set import ClassData, TrainingSet, merge
 from .tuning import tuned_offsets
@@ -194,7 +194,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from one more block of samples; the blocks may be of any size and come in any order.
+        """Learn from one more block of samples; the blocks have one sample or more each, in any order.
 
         The model is that of `fit` on all blocks together, but for rounding. Until each class has samples, and a
         covariance that is positive definite, the classifier is not fitted and its methods say why.
@@ -233,6 +233,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         >>> np.allclose(model.covariances_, whole.covariances_, rtol=1e-12)
         True
         """
+        check_settings(self.get_params(deep=False))
         sums = self._sums_so_far()
         points, labels, weight = self._validate_labelled(X, y, sample_weight, reset=sums is None, is_block=True)
         if sums is None:
@@ -241,9 +242,11 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         if _check_partial_fit_first_call(self, given):
             # As fit has them: labels that are objects stay objects.
             self.classes_ = np.unique(np.asarray(given))
+        if len(self.classes_) < 2:
+            raise ValueError(f"classes must list at least two labels, got {self.classes_.tolist()}.")
         if unknown := sorted(set(labels.tolist()) - set(self.classes_.tolist())):
-            raise ValueError(f"y holds labels that are not in classes {self.classes_.tolist()}: {unknown}.")
-        self._check_classes()
+            listed = f"{unknown[:5]}{' and more' if len(unknown) > 5 else ''}"
+            raise ValueError(f"y holds labels that are not in classes {self.classes_.tolist()}: {listed}.")
         block = TrainingSet(points, np.searchsorted(self.classes_, labels), self.classes_, weight).counted().sums()
         merged = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
         self._learn_from_sums(merged, points)
@@ -266,20 +269,20 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         classes: Sequence[ClassData],
         tune: Callable[[ScoreModel, FloatArray], FloatArray] | None,
         samples: Array = None,
-    ) -> Self:
+    ) -> None:
         """From what is known of each class to moments, radii and offsets; without samples, these cannot be tuned."""
         priors = check_priors(self.priors, classes)
         moments = estimate_moments(classes, priors, self.covariance_estimator, check_pooling(self.pooling))
         radii = check_radii(self.radius, self.quantile, classes, moments)
         model = ScoreModel(get_score(self.get_params(deep=False)["score"]), moments, radii)
         rule = choose_rule(self.threshold, priors, tune and partial(tune, model, priors))
-        return self._set_fitted(priors, model, rule, samples)
+        self._set_fitted(priors, model, rule, samples)
 
     def _sums_so_far(self) -> Sums | None:
         sums: Sums | None = self.__dict__.get("_sums")
         if sums is None and hasattr(self, "_learned"):
             raise ValueError(
-                "fit with threshold 'tuned' keeps no sums that partial_fit could add to. Fit again with this "
-                "threshold, or go on with a new classifier: sklearn.base.clone(model).partial_fit(...)."
+                "this model keeps no sums that partial_fit could add to, as after fit with threshold 'tuned'. Fit "
+                "again, or go on with a new classifier: sklearn.base.clone(model).partial_fit(...)."
             )
         return sums

@@ -118,7 +118,7 @@ class RidgeCovariance(EmpiricalCovariance):  # type: ignore[misc]
         """Estimate the covariance of the rows of X; y is ignored."""
         points = validate_data(self, X, dtype=np.float64)
         weight = _check_sample_weight(sample_weight, points, ensure_non_negative=True)
-        sums = MomentSums.of(points, weight, np.flatnonzero(weight))
+        sums = MomentSums.of(points, weight)
         self.location_, covariance = _with_ridge(self, sums)
         self._set_covariance(covariance)
         return self

@@ -13,7 +13,7 @@ from ._typing import BoolArray, FloatArray
 _BUFFER_BYTES, _FEWEST_ROWS = 1024 * 1024, 512
 
 # Units are powers of 2**400: fourth powers of 2**-200 to 2**200 units, and their sums, neither under- nor overflow.
-_UNIT_STEP, _SMALLEST_UNIT, _REACH = 400, -800, 2.0**200
+_UNIT_STEP, _LARGEST_UNIT, _REACH = 400, 800, 2.0**200
 
 # Sums around a mean of a share f of the data lose a factor 1/f of their precision at worst.
 _SMALLEST_SHARE = 1e-3
@@ -26,7 +26,8 @@ class MomentSums:
     With u = (x - origin)/unit, the sums over the samples are the Gram matrix G of the vectors (1, u, u^2): it holds
     those of u_j, u_j u_k, u_j^2 u_k and u_j^2 u_k^2. Around another origin, (1, v, v^2) is a linear function of
     (1, u, u^2), so that G can be moved and added without the samples. The origin is kept near the mean, so that nothing
-    cancels; the unit is 1 unless squares of squares would over- or underflow. Everything is float64.
+    cancels; the unit is 1 unless squares of squares would over- or underflow, or all samples are equal. Everything is
+    float64.
 
     Parameters
     ----------
@@ -59,31 +60,38 @@ class MomentSums:
     resolution: float
 
     @classmethod
-    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None = None, rows: np.ndarray | None = None) -> Self:
-        """Sums over samples, at least one.
+    def of(cls, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Sums over samples, of which at least one counts.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Finite samples; float32 is read as it is, everything else as float64.
         sample_weight : array-like of shape (n_samples,), default=None
-            Positive weights; whole numbers act as repetitions.
-        rows : ndarray of int, default=None
-            Which rows of X (and weights) to sum; None stands for all.
+            Weights >= 0; whole numbers act as repetitions, and samples of weight 0 are left out.
         """
         X = np.asarray(X)
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
-        if X.ndim != 2:
-            raise ValueError(f"X must have two dimensions, samples and features, got {X.ndim}.")
-        given = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if given is not None and given.shape != X.shape[:1]:
-            raise ValueError(f"sample_weight must hold one number for each of {len(X)} samples, got {given.shape}.")
+        if X.ndim != 2 or not X.shape[1]:
+            raise ValueError(f"X must have two dimensions, samples and at least one feature, got shape {X.shape}.")
+        if sample_weight is None:
+            return cls.of_rows(X)
+        weight = np.asarray(sample_weight, dtype=np.float64)
+        if weight.shape != X.shape[:1]:
+            raise ValueError(f"sample_weight must hold one number for each of {len(X)} samples, got {weight.shape}.")
+        if not ((weight >= 0) & (weight < np.inf)).all():
+            raise ValueError("sample_weight must hold finite numbers >= 0.")
+        return cls.of_rows(X, weight, np.flatnonzero(weight))
+
+    @classmethod
+    def of_rows(cls, X: FloatArray, sample_weight: FloatArray | None = None, rows: np.ndarray | None = None) -> Self:
+        """Sums over those samples (None: all) that rows lists; their weights are positive, and nothing is checked."""
         # Beyond the range of numbers the sums become infinite; whoever makes a covariance of them says so.
         with np.errstate(over="ignore", invalid="ignore"):
             total: Self | None = None
             anchored = 0.0
-            for powers, weight in _blocks(X, given, rows):
+            for powers, weight in _blocks(X, sample_weight, rows):
                 features = powers[1 : 1 + X.shape[1]]
                 size = features.shape[1] if weight is None else float(weight.sum())
                 lowest, highest = features.min(axis=1), features.max(axis=1)
@@ -107,6 +115,8 @@ class MomentSums:
 
     def __add__(self, other: Self) -> Self:
         """Sums over the samples of both, centred at their common mean."""
+        if not isinstance(other, MomentSums):
+            return NotImplemented
         if self.n_features != other.n_features:
             raise ValueError(f"sums over {self.n_features} and {other.n_features} features cannot be merged.")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -114,10 +124,10 @@ class MomentSums:
             unit = np.maximum(np.maximum(self.unit, other.unit), gap)
             size = self.size + other.size
             away = self._first() * (self.unit / unit) + other._first() * (other.unit / unit)
-            away += other.size * ((other.origin - self.origin) / unit)
+            away += other.size * _difference(other.origin, self.origin, unit)
             origin = self.origin + unit * (away / size)
-            gram = _moved(self.gram, self.unit / unit, (self.origin - origin) / unit)
-            gram += _moved(other.gram, other.unit / unit, (other.origin - origin) / unit)
+            gram = _moved(self.gram, self.unit / unit, _difference(self.origin, origin, unit))
+            gram += _moved(other.gram, other.unit / unit, _difference(other.origin, origin, unit))
         return type(self)(
             origin,
             unit,
@@ -157,8 +167,8 @@ class MomentSums:
     @property
     def is_constant(self) -> BoolArray:
         """Which features do not vary beyond rounding."""
-        reach = np.maximum(self.highest - self.mean, self.mean - self.lowest)
-        return reach <= 8 * self.resolution * np.maximum(np.abs(self.highest), np.abs(self.lowest))
+        half = _half_reach(self.mean, self.lowest, self.highest)
+        return half <= 4 * self.resolution * np.maximum(np.abs(self.highest), np.abs(self.lowest))
 
     def central(self) -> tuple[FloatArray, FloatArray]:
         """Means of v_j v_k and of v_j^2 v_k^2, with v = (x - mean)/unit."""
@@ -176,8 +186,7 @@ class MomentSums:
 
     def _spans(self, lowest: FloatArray, highest: FloatArray) -> bool:
         """Whether samples in this range can be summed in these units."""
-        reach = np.maximum(0.5 * highest - 0.5 * self.origin, 0.5 * self.origin - 0.5 * lowest)
-        return bool((reach <= _REACH * self.unit).all())
+        return bool((_half_reach(self.origin, lowest, highest) <= _REACH * self.unit).all())
 
 
 def _blocks(
@@ -201,7 +210,17 @@ def _blocks(
 def centre_and_unit(mean: FloatArray, lowest: FloatArray, highest: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Where to centre sums over samples of a range, and the unit for their deviations."""
     origin = np.nan_to_num(mean).clip(lowest, highest)
-    return origin, _unit_for(np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest))
+    return origin, _unit_for(_half_reach(origin, lowest, highest))
+
+
+def _half_reach(origin: FloatArray, lowest: FloatArray, highest: FloatArray) -> FloatArray:
+    """Half the largest distance from an origin within a range; the whole may exceed the range of numbers."""
+    return np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest)
+
+
+def _difference(a: FloatArray, b: FloatArray, unit: FloatArray) -> FloatArray:
+    """(a - b)/unit, where a - b may exceed the range of numbers."""
+    return 2 * ((0.5 * a - 0.5 * b) / unit)
 
 
 def _mean(features: FloatArray, weight: FloatArray | None) -> FloatArray:
@@ -237,4 +256,5 @@ def _moved(gram: FloatArray, ratio: FloatArray, shift: FloatArray) -> FloatArray
 def _unit_for(half: FloatArray) -> FloatArray:
     """A unit for deviations of up to twice each number."""
     steps = np.round((np.frexp(half)[1] + 1) / _UNIT_STEP)
-    return np.ldexp(1.0, np.where(half > 0, _UNIT_STEP * steps, _SMALLEST_UNIT).astype(int))
+    powers = np.where(half > 0, _UNIT_STEP * steps, -_LARGEST_UNIT)
+    return np.ldexp(1.0, powers.clip(-_LARGEST_UNIT, _LARGEST_UNIT).astype(int))

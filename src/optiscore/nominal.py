@@ -69,7 +69,7 @@ def _fit_estimator(covariance_estimator: Any, known: ClassData) -> tuple[FloatAr
         )
     estimator = clone(covariance_estimator)
     name = type(estimator).__name__
-    X, weight = known.samples(name)
+    X, weight = known.samples()
     keywords = {}
     if weight is not None:
         if not has_fit_parameter(estimator, "sample_weight"):

@@ -19,7 +19,7 @@ from .moments import factorise
 from .nominal import NominalMoments
 from .score_parameter import ScoreParameter
 from .scores import get_score, name_of
-from .training_set import TrainingSet, check_weights
+from .training_set import TrainingSet, check_targets_of_block, check_weights, comparing_labels
 
 # Kinds of labels that every library has.
 _NUMBERS = "biuf"
@@ -261,7 +261,8 @@ class BaseScoreClassifier(ScoreParameter, ClassifierMixin, BaseEstimator):  # ty
         """Samples where they are, and on the host labels and weights where there are any."""
         points, given = validate_data(self, X, y, dtype=float_types(X), reset=reset)
         labels = to_host(given)
-        check_classification_targets(labels)
+        with comparing_labels():
+            check_targets_of_block(np.unique(labels)) if is_block else check_classification_targets(labels)
         if sample_weight is None:
             return points, labels, None
         return points, labels, check_weights(to_host(sample_weight), labels, may_all_be_zero=is_block)

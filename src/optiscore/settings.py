@@ -11,9 +11,23 @@ from .covariance import FROM_SUMS
 from .limit_law import check_probability
 from .nominal import NominalMoments
 from .radii import clt_radius, limit_radius
-from .scores import RADIUS_CEILING
-from .thresholds import is_tuned
+from .scores import RADIUS_CEILING, get_score
+from .thresholds import check_threshold, is_tuned
 from .training_set import ClassData
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse what no samples can make right, before any are read."""
+    get_score(settings["score"])
+    check_threshold(settings["threshold"])
+    check_pooling(settings["pooling"])
+    if settings["priors"] is not None:
+        _shares(settings["priors"])
+    radius = settings["radius"]
+    if isinstance(radius, str):
+        _check_calibration(radius, settings["quantile"])
+    else:
+        _plausible(np.atleast_1d(list(radius.values()) if isinstance(radius, Mapping) else radius))
 
 
 def check_for_blocks(threshold: Any, radius: Any, covariance_estimator: Any) -> None:
@@ -43,10 +57,7 @@ def check_priors(priors: ArrayLike | None, classes: Sequence[ClassData]) -> Floa
     if priors is None:
         sizes = np.array([known.sums.size for known in classes])
         return sizes / sizes.sum()
-    given = _numbers(priors, "priors", len(classes))
-    if not (given > 0).all() or abs(given.sum() - 1) > 1e-6:
-        raise ValueError(f"priors must be positive and sum to 1, got {given.tolist()} with sum {given.sum():g}.")
-    return given / given.sum()
+    return _shares(priors, len(classes))
 
 
 def check_pooling(pooling: Any) -> float:
@@ -59,9 +70,7 @@ def check_pooling(pooling: Any) -> float:
 def check_radii(radius: Any, quantile: float, classes: Sequence[ClassData], moments: NominalMoments) -> FloatArray:
     """One radius per class: calibrated, or as given."""
     if isinstance(radius, str):
-        if radius not in ("clt", "limit"):
-            raise ValueError(f"radius must be 'clt', 'limit', a number, one per class or a dict, got {radius!r}.")
-        check_probability(quantile, "quantile")
+        _check_calibration(radius, quantile)
         calibrate = _clt if radius == "clt" else _limit
         return np.array([calibrate(known, moments, c, quantile) for c, known in enumerate(classes)])
     labels = [known.label for known in classes]
@@ -71,13 +80,32 @@ def check_radii(radius: Any, quantile: float, classes: Sequence[ClassData], mome
         radius = [radius[label] for label in labels]
     if np.isscalar(radius):
         radius = [radius] * len(classes)
-    radii = _numbers(radius, "radius", len(classes))
-    if not ((radii >= 0) & (radii <= RADIUS_CEILING)).all():
+    return _plausible(radius, len(classes))
+
+
+def _check_calibration(radius: str, quantile: float) -> None:
+    if radius not in ("clt", "limit"):
+        raise ValueError(f"radius must be 'clt', 'limit', a number, one per class or a dict, got {radius!r}.")
+    check_probability(quantile, "quantile")
+
+
+def _plausible(radii: Any, n_classes: int | None = None) -> FloatArray:
+    """Radii that balls can have."""
+    given = _numbers(radii, "radius", n_classes)
+    if not ((given >= 0) & (given <= RADIUS_CEILING)).all():
         raise ValueError(
-            f"radius must be >= 0 and at most {RADIUS_CEILING:g}, got {radii.tolist()}. Radius 0 takes the moments as "
+            f"radius must be >= 0 and at most {RADIUS_CEILING:g}, got {given.tolist()}. Radius 0 takes the moments as "
             f"exact."
         )
-    return radii
+    return given
+
+
+def _shares(priors: Any, n_classes: int | None = None) -> FloatArray:
+    """Probabilities that sum to 1."""
+    given = _numbers(priors, "priors", n_classes)
+    if not (given > 0).all() or abs(given.sum() - 1) > 1e-6:
+        raise ValueError(f"priors must be positive and sum to 1, got {given.tolist()} with sum {given.sum():g}.")
+    return given / given.sum()
 
 
 def _clt(known: ClassData, moments: NominalMoments, c: int, quantile: float) -> float:
@@ -89,19 +117,19 @@ def _limit(known: ClassData, moments: NominalMoments, c: int, quantile: float) -
 
     Samples that all coincide tell nothing about their law: their class gets the radius of Gaussian samples.
     """
-    X, weight = known.samples("the radius 'limit'")
+    X, weight = known.samples()
     if (known.sums.lowest == known.sums.highest).all():
         return _clt(known, moments, c, quantile)
     return limit_radius(X, quantile, mean=moments.means[c], covariance=moments.covariances[c], sample_weight=weight)
 
 
-def _numbers(values: Any, name: str, n_classes: int) -> FloatArray:
-    """One finite number per class."""
+def _numbers(values: Any, name: str, n_classes: int | None) -> FloatArray:
+    """One finite number per class, of which there may be any number."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, got {values!r}.") from None
-    if array.shape != (n_classes,):
+    if n_classes is not None and array.shape != (n_classes,):
         raise ValueError(f"{name} must hold one number for each of the {n_classes} classes, got shape {array.shape}.")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must hold finite numbers, got {values!r}.")

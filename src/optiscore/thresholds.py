@@ -21,10 +21,10 @@ def choose_rule(threshold: Any, priors: FloatArray, tune: Callable[[], FloatArra
     return OffsetRule(_offsets(threshold, len(priors)))
 
 
-def check_name(threshold: Any) -> None:
-    """Refuse a name that is none of the thresholds', before any samples are looked at."""
-    if isinstance(threshold, str) and threshold not in ("tuned", "prior", "minimax"):
-        _offsets(threshold, 2)
+def check_threshold(threshold: Any) -> None:
+    """Refuse what is neither the name of a rule nor positive numbers."""
+    if not (isinstance(threshold, str) and threshold in ("tuned", "prior", "minimax")):
+        _offsets(threshold, max(2, np.size(threshold)))
 
 
 def is_tuned(threshold: Any) -> bool:

@@ -1,10 +1,12 @@
 """Labelled samples, and what is known of each class: its sums and, where they are at hand, its samples."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial, reduce
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from ._typing import FloatArray
@@ -24,12 +26,9 @@ class ClassData(NamedTuple):
     sums: MomentSums
     rows: Callable[[], Rows] | None = None
 
-    def samples(self, purpose: str) -> Rows:
-        """The rows of the class, or ValueError saying what cannot be had without them."""
-        if self.rows is None:
-            raise ValueError(
-                f"{purpose} needs all samples at once, which a model that is fitted block by block never has."
-            )
+    def samples(self) -> Rows:
+        """The rows of the class; settings that need them are refused where there are none."""
+        assert self.rows is not None
         return self.rows()
 
 
@@ -38,6 +37,27 @@ def check_weights(sample_weight: Any, samples: Any, *, may_all_be_zero: bool = F
     if may_all_be_zero and np.shape(sample_weight) == (len(samples),) and not np.any(sample_weight):
         return np.zeros(len(samples))
     return _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
+
+
+@contextmanager
+def comparing_labels() -> Iterator[None]:
+    """Within, labels are put in order; says so where they have none."""
+    try:
+        yield
+    except TypeError:
+        raise ValueError(
+            "y holds labels that cannot be compared, such as text beside numbers or None. Make them all of one type, "
+            "and leave out samples without a label."
+        ) from None
+
+
+def check_targets_of_block(distinct: np.ndarray) -> None:
+    """Refuse distinct labels that are no classes.
+
+    scikit-learn sees so few at a time that it does not warn of many labels for few samples: blocks have few samples.
+    """
+    for start in range(0, len(distinct), 20):
+        check_classification_targets(distinct[start : start + 20])
 
 
 def merge(one: MomentSums | None, other: MomentSums | None) -> MomentSums | None:
@@ -91,7 +111,7 @@ class TrainingSet(NamedTuple):
         threads = n_threads(X.size)
         split = [np.array_split(rows, min(threads, len(rows))) if len(rows) else [] for rows in members]
         parts = [part for parts in split for part in parts]
-        sums = iter(map_threads(lambda rows: MomentSums.of(X, self.weight, rows), parts, threads))
+        sums = iter(map_threads(lambda rows: MomentSums.of_rows(X, self.weight, rows), parts, threads))
         return [reduce(merge, (next(sums) for _ in parts), None) for parts in split]
 
     def _rows(self, rows: np.ndarray) -> Rows:

@@ -30,7 +30,7 @@ def tuned_offsets(
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples.
     """
-    return ascend(LabelledScores(optimistic, codes, sample_weight), priors)
+    return ascend(_RankedScores(optimistic, codes, sample_weight), priors)
 
 
 class TrainingScores(Protocol):
@@ -67,7 +67,6 @@ class LabelledScores:
 
     def __init__(self, optimistic: FloatArray, codes: np.ndarray, sample_weight: FloatArray | None) -> None:
         self.optimistic, self.codes, self.weight = optimistic, codes, sample_weight
-        self._ranked: tuple[FloatArray, _Contenders] | None = None
 
     def right(self, offsets: FloatArray) -> float:
         """Weight of the samples that are right under offsets."""
@@ -92,8 +91,17 @@ class LabelledScores:
         return lead[counts], self.codes[counts] == c, None if self.weight is None else self.weight[counts]
 
     def _contenders(self, offsets: FloatArray) -> "_Contenders":
+        return _Contenders(self.optimistic, offsets)
+
+
+class _RankedScores(LabelledScores):
+    """Log scores that remember the contenders under the latest offsets, at the price of memory."""
+
+    _ranked: "tuple[FloatArray, _Contenders] | None" = None
+
+    def _contenders(self, offsets: FloatArray) -> "_Contenders":
         if self._ranked is None or (self._ranked[0] != offsets).any():
-            self._ranked = offsets, _Contenders(self.optimistic, offsets)
+            self._ranked = offsets, super()._contenders(offsets)
         return self._ranked[1]
 
 

@@ -86,6 +86,7 @@ def fit(
     """
     from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, io
     from ..progress import progress_bar
+    from ..settings import check_settings
     from .show import show_training
     from .tables import estimate_rows
     from .training import train as train_on
@@ -96,6 +97,7 @@ def fit(
     kind: Any = score
     rule = _number_or_name(threshold)
     classifier: Any = OptimisticScoreClassifier(kind, radius=_number_or_name(radius), threshold=rule)
+    check_settings(classifier.get_params())
     if cv:
         classifier = OptimisticScoreClassifierCV(kind, threshold=rule)
     errors, about = Console(stderr=True), estimate_rows(train)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,9 @@ class Survey:
     """
 
     def __init__(self, path: str, target: str, *, may_sample: bool, seed: int, advance: Callable[[int], None]) -> None:
-        self._sample = _Sample(seed, _IN_MEMORY_BYTES if may_sample and path != "-" else None)
+        # What is no file, such as a pipe, cannot be read a second time.
+        is_file = path != "-" and Path(path).is_file()
+        self._sample = _Sample(seed, _IN_MEMORY_BYTES if may_sample and is_file else None)
         self._surveys: dict[str, ColumnSurvey] = {}
         self._spellings: Counter[Any] = Counter()
         self.n_rows = self.n_unlabelled = 0

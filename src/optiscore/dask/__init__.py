@@ -2,6 +2,7 @@
 
 try:
     import dask.array  # noqa: F401 - only to say what is missing
+    import distributed  # noqa: F401 - Dask forgets to load it for some of its frames
 except ImportError:
     raise ImportError("optiscore.dask needs Dask: pip install 'optiscore[dask]'.") from None
 

@@ -6,7 +6,7 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
-from dask._task_spec import GraphNode, Task
+from dask._task_spec import Alias, GraphNode, Task
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
@@ -21,7 +21,7 @@ def is_lazy(collection: Any) -> bool:
 
 def is_frame(collection: Any) -> bool:
     """Whether a collection is a Dask data frame or series."""
-    return is_lazy(collection) and hasattr(collection, "map_partitions")
+    return is_lazy(collection) and hasattr(type(collection), "to_dask_array")
 
 
 def is_number(dtype: Any) -> bool:
@@ -32,8 +32,18 @@ def is_number(dtype: Any) -> bool:
 
 
 def to_array(collection: Any) -> Any:
-    """A frame as an array of unknown chunk sizes; arrays as they are."""
-    return collection.to_dask_array() if is_frame(collection) else collection
+    """A frame as an array of unknown chunk sizes, one block per partition; arrays as they are."""
+    if not is_frame(collection):
+        return collection
+    array = collection.to_dask_array()
+    if array.numblocks[0] == collection.npartitions:
+        return array
+    # Dask joins partitions that it reads few columns of, and what belongs to them would fit no more.
+    shape = (np.nan, *array.shape[1:])
+    values = map(delayed(np.asarray), collection.simplify().to_delayed(optimize_graph=False))
+    return da.concatenate(
+        [da.from_delayed(part, shape=shape, meta=array._meta) for part in values], allow_unknown_chunksizes=True
+    )
 
 
 def map_labelled(function: Callable[..., Any], X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
@@ -41,7 +51,7 @@ def map_labelled(function: Callable[..., Any], X: Any, y: Any, sample_weight: An
     given = [collection for collection in (X, y, sample_weight) if collection is not None]
     if all(map(is_frame, given)):
         return _map_partitions(function, given)
-    samples = one_column_of_blocks(to_array(X))
+    samples = to_samples(X)
     aligned = [_aligned(to_array(vector), samples, name) for vector, name in _named(y, sample_weight)]
     pairs = [argument for vector in aligned for argument in (vector, "i")]
     boxes = da.blockwise(
@@ -89,7 +99,7 @@ def _needed_by_one(block: Any, graph: dict[Any, Any], dependents: dict[Any, set[
     while open_keys:
         key = open_keys.pop()
         # A task is met again from each of its dependents, the last time with all of them inside.
-        if key not in members and isinstance(graph.get(key), Task) and dependents[key] <= members:
+        if key not in members and isinstance(graph.get(key), Task | Alias) and dependents[key] <= members:
             members.add(key)
             open_keys.extend(graph[key].dependencies)
     return members
@@ -135,14 +145,11 @@ def _map_partitions(function: Callable[..., Any], frames: list[Any]) -> list[Del
         raise ValueError(f"X, y and sample_weight must have the same partitions, got {_counts(frames)}.")
 
     def boxed(*parts: Any) -> pd.Series:
+        # Its one entry, like that of an array, is found at 0.
         return pd.Series(_boxed(*parts, function=function))
 
     mapped = dd.map_partitions(boxed, *frames, meta=pd.Series(dtype=object), align_dataframes=False)
-    return [delayed(_from_series, pure=False)(part) for part in fuse_blocks(list(mapped.to_delayed()))]
-
-
-def _from_series(series: Any) -> list[Any]:
-    return [series.iloc[0]]
+    return fuse_blocks(list(mapped.to_delayed()))
 
 
 def _counts(frames: list[Any]) -> list[int]:
@@ -153,11 +160,15 @@ def _named(y: Any, sample_weight: Any) -> list[tuple[Any, str]]:
     return [(y, "y")] if sample_weight is None else [(y, "y"), (sample_weight, "sample_weight")]
 
 
-def one_column_of_blocks(X: Any) -> Any:
+def to_samples(X: Any) -> Any:
     """An array whose blocks hold whole samples."""
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, samples and features, got {X.ndim}.")
-    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    if is_frame(X):
+        from pandas.api.types import is_extension_array_dtype
+
+        # Columns that can hold pandas' NA would become objects.
+        X = X.astype({name: np.float64 for name, kind in X.dtypes.items() if is_extension_array_dtype(kind)})
+    array = to_array(X)
+    return array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
 
 
 def _aligned(vector: Any, X: Any, name: str) -> Any:

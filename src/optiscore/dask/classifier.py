@@ -3,9 +3,9 @@
 from functools import partial
 from typing import Any, NamedTuple, Self
 
+import dask.array as da
 import numpy as np
 from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from .._typing import FloatArray
@@ -14,9 +14,9 @@ from ..classifier import OptimisticScoreClassifier as Parent
 from ..model import ScoreModel
 from ..moment_sums import MomentSums
 from ..score_parameter import ScoreAttribute
-from ..settings import check_for_sums, check_pooling
-from ..thresholds import check_name, is_tuned
-from ..training_set import ClassData, TrainingSet, check_weights, merge
+from ..settings import check_for_sums, check_settings
+from ..thresholds import is_tuned
+from ..training_set import ClassData, TrainingSet, check_targets_of_block, check_weights, comparing_labels, merge
 from ..tuning import LabelledScores, ascend
 from .blocks import is_frame, is_lazy, is_number, map_labelled, reduce_tree
 from .lazy import Width, lazy
@@ -77,6 +77,14 @@ class OptimisticScoreClassifier(Parent):
     dask.array<predict, shape=(150,), dtype=int64, chunksize=(50,), chunktype=numpy.ndarray>
     >>> model.score(X, y)
     0.98
+
+    Labels as a column of the frame that they are predicted from:
+
+    >>> import dask.dataframe as dd
+    >>> frame = dd.from_pandas(load_iris(as_frame=True).data, npartitions=3)
+    >>> labelled = frame.map_partitions(lambda part: part.assign(label=model.predict(part.to_numpy())))
+    >>> int(labelled.label.nunique().compute())
+    3
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -97,10 +105,11 @@ class OptimisticScoreClassifier(Parent):
         """
         if not is_lazy(X):
             return super().fit(X, y, sample_weight)
-        check_for_sums(self.radius, self.covariance_estimator)
-        check_name(self.threshold)
-        check_pooling(self.pooling)
         self._forget()
+        check_settings(self.get_params(deep=False))
+        check_for_sums(self.radius, self.covariance_estimator)
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None.")
         self._check_kind(X, reset=True)
         found = reduce_tree(map_labelled(_sums_of_block, X, y, sample_weight), _merge_sums)
         self.classes_ = found.labels
@@ -136,6 +145,10 @@ class OptimisticScoreClassifier(Parent):
 
     def _check_kind(self, X: Any, reset: bool) -> None:
         """Names, number and types of the features, which are known without reading any sample."""
+        if not (is_frame(X) or isinstance(X, da.Array)):
+            raise ValueError(f"X must be a Dask array or data frame, got a {type(X).__name__}.")
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, samples and features, got {X.ndim}.")
         if is_frame(X) and (odd := [name for name, kind in X.dtypes.items() if not is_number(kind)]):
             raise ValueError(f"columns {odd} of X hold no numbers: encode them, or leave them out.")
         if not is_frame(X) and np.isnan(X.shape[1:]).any():
@@ -182,9 +195,9 @@ def _check_block(
 def _sums_of_block(X: Any, y: Any, sample_weight: Any = None) -> LabelledSums:
     # Sums are not made of numbers that are not finite: no look at the samples is needed for that alone.
     samples, labels, weight = _check_block(X, y, sample_weight, ensure_all_finite=False)
-    found = _distinct(labels)
-    if found.size:
-        check_classification_targets(found)
+    with comparing_labels():
+        found = _distinct(labels)
+    check_targets_of_block(found)
     sums = TrainingSet(samples, np.searchsorted(found, labels), found, weight).sums()
     return LabelledSums(found, [known for known in sums if known is not None])
 

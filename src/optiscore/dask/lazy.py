@@ -8,7 +8,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from .blocks import is_lazy, one_column_of_blocks, to_array
+from .blocks import is_lazy, to_samples
 
 
 class Width(Enum):
@@ -29,7 +29,7 @@ def lazy(method: Callable[..., Any], width: Width) -> Callable[..., Any]:
             return method(self, X)
         model = self._in_memory()
         self._check_kind(X, reset=False)
-        samples = one_column_of_blocks(to_array(X))
+        samples = to_samples(X)
         # What one sample gets tells the types and the widths of all.
         example = method(model, np.zeros((1, samples.shape[1]), dtype=_float_type(samples.dtype)))
         if width is not Width.PAIR:
