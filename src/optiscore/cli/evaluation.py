@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import log_loss, roc_auc_score
+from scipy.stats import rankdata
 
 from ..metrics import area_under_risk_coverage
 from .preparation import classifier_and_rows, labelled_rows, labels_of
@@ -62,25 +62,36 @@ def judge(trained: Trained, test: LabelledRows) -> dict[str, Judged]:
 
 
 def measures(judged: Judged, codes: np.ndarray) -> dict[str, float]:
-    """Quality in numbers; NaN where the test rows do not tell (AUC with one class only)."""
+    """Quality in numbers; NaN where the test rows do not tell (AUC with one class only).
+
+    Log loss and AUC are scikit-learn's, which checks its input for longer than a bootstrap of few rows may take.
+    """
     right = judged.predicted == codes
     present = np.unique(codes)
     recalls = [right[codes == c].mean() for c in present]
     return {
         "accuracy": float(right.mean()),
         "balanced accuracy": float(np.mean(recalls)),
-        "log loss": float(log_loss(codes, judged.proba, labels=np.arange(judged.proba.shape[1]))),
+        "log loss": _log_loss(judged.proba, codes),
         "AUC": _auc(judged.proba, codes, present),
         "area under risk-coverage": area_under_risk_coverage(right, judged.confidence),
     }
 
 
 def _auc(proba: np.ndarray, codes: np.ndarray, present: np.ndarray) -> float:
+    """Probability that a row of a class ranks above one of the others, ties counting half; mean over the classes."""
     if len(present) < 2:
         return float("nan")
-    if proba.shape[1] == 2:
-        return float(roc_auc_score(codes, proba[:, 1]))
-    return float(np.mean([roc_auc_score(codes == c, proba[:, c]) for c in present]))
+    columns = present if proba.shape[1] > 2 else np.array([1])
+    members = codes[:, None] == columns
+    inside = members.sum(axis=0)
+    ranks = np.where(members, rankdata(proba[:, columns], axis=0), 0).sum(axis=0)
+    return float(np.mean((ranks - inside * (inside + 1) / 2) / (inside * (len(codes) - inside))))
+
+
+def _log_loss(proba: np.ndarray, codes: np.ndarray) -> float:
+    smallest = np.finfo(proba.dtype).eps
+    return float(-np.log(proba[np.arange(len(codes)), codes].clip(smallest, 1 - smallest)).mean())
 
 
 def certified_part(judged: Judged, codes: np.ndarray, abstain_below: float) -> dict[str, float]:
