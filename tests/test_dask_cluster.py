@@ -66,7 +66,8 @@ def test_a_worker_killed_in_the_middle_of_fit_changes_nothing(client, threshold,
     model = OptimisticScoreClassifier(threshold=threshold).fit(lazy_X, lazy_y)
     killer.join(timeout=60)
     assert killed.is_set()
-    assert len(list(tmp_path.iterdir())) > 40, "the fit had ended before the worker was killed"
+    passes = 2 if threshold == "tuned" else 1
+    assert len(list(tmp_path.iterdir())) > 40 * passes, "nothing that the worker had made was missed"
     assert victim not in set(client.run(os.getpid).values())
     assert_same_model(model, InMemory(threshold=threshold).fit(X, y))
     assert n_right(model, X, y) == n_right(InMemory(threshold=threshold).fit(X, y), X, y)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from blocks import assert_same_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -23,15 +24,6 @@ def make_data(seed=0, n=240, offset=0.0):
     y[:3] = [0, 1, 2]
     X = rng.standard_t(4, size=(n, 3)) @ np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 20.0], [0.0, 0.0, 30.0]])
     return X + y[:, None] + offset, LABELS[y]
-
-
-def assert_same_model(one, other, tolerance=1e-10):
-    assert one.classes_.tolist() == other.classes_.tolist()
-    for name in ("priors_", "means_", "radii_", "threshold_"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=tolerance, atol=tolerance)
-    for a, b in zip(one.covariances_, other.covariances_, strict=True):
-        scale = np.sqrt(np.diagonal(b))
-        assert np.abs((a - b) / scale / scale[:, None]).max() <= tolerance
 
 
 @settings(max_examples=1000, deadline=None)

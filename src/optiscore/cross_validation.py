@@ -11,6 +11,7 @@ from ._typing import FloatArray
 from .candidates import Candidate, Candidates, RadiusGrid
 from .decision import LogScores, Rule, decide
 from .distances import ClassDistances
+from .metrics import mean_log_loss
 from .model import log_score_curve
 from .nominal import NominalMoments, own_moments, pool_moments
 from .scores import Score, Side
@@ -61,17 +62,14 @@ def accuracy(trial: Trial) -> float:
 
 
 def negative_log_loss(trial: Trial) -> float:
-    """Mean log probability of the true classes, bounded as by scikit-learn's log_loss.
+    """Mean log probability of the true classes, as scikit-learn's scorer has it.
 
     With two classes that takes the first one's probability as 1 minus the second one's, and so do we.
     """
-    codes = trial.fold.test.codes
     proba = np.exp(trial.rule.log_proba(trial.scores))
     if len(proba) == 2:
         proba[0] = 1 - proba[1]
-    smallest = np.finfo(proba.dtype).eps
-    given = np.clip(proba[codes, np.arange(len(codes))], smallest, 1 - smallest)
-    return float(np.average(np.log(given), weights=trial.fold.test_weight))
+    return -mean_log_loss(proba, trial.fold.test.codes, trial.fold.test_weight)
 
 
 class FoldScores(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from ..metrics import area_under_risk_coverage
+from ..metrics import area_under_risk_coverage, mean_log_loss
 from .preparation import classifier_and_rows, labelled_rows, labels_of
 from .tables import read_table
 from .training import Trained, frame_of
@@ -72,7 +72,7 @@ def measures(judged: Judged, codes: np.ndarray) -> dict[str, float]:
     return {
         "accuracy": float(right.mean()),
         "balanced accuracy": float(np.mean(recalls)),
-        "log loss": _log_loss(judged.proba, codes),
+        "log loss": mean_log_loss(judged.proba.T, codes),
         "AUC": _auc(judged.proba, codes, present),
         "area under risk-coverage": area_under_risk_coverage(right, judged.confidence),
     }
@@ -87,11 +87,6 @@ def _auc(proba: np.ndarray, codes: np.ndarray, present: np.ndarray) -> float:
     inside = members.sum(axis=0)
     ranks = np.where(members, rankdata(proba[:, columns], axis=0), 0).sum(axis=0)
     return float(np.mean((ranks - inside * (inside + 1) / 2) / (inside * (len(codes) - inside))))
-
-
-def _log_loss(proba: np.ndarray, codes: np.ndarray) -> float:
-    smallest = np.finfo(proba.dtype).eps
-    return float(-np.log(proba[np.arange(len(codes)), codes].clip(smallest, 1 - smallest)).mean())
 
 
 def certified_part(judged: Judged, codes: np.ndarray, abstain_below: float) -> dict[str, float]:
