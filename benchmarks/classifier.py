@@ -31,8 +31,8 @@ def predict_table(rounds: int, class_counts: tuple[int, ...] = (2, 10)) -> Table
             X, y = make_data(PREDICT_SIZE // d, d, n_classes)
             head = slice(0, 20_000 + 200 * d)
             models = {"QDA": QuadraticDiscriminantAnalysis().fit(X[head], y[head])}
-            for threshold in ("tuned", "prior", "minimax"):
-                models[threshold] = OptimisticScoreClassifier(threshold=threshold).fit(X[head], y[head])
+            for rule in ("tuned", "prior", "minimax"):
+                models[rule] = OptimisticScoreClassifier(decision_rule=rule).fit(X[head], y[head])
             seconds = best_seconds({name: lambda m=m, X=X: m.predict(X) for name, m in models.items()}, rounds)
             # QDA's memory is proportional to X and slow to trace: a tenth of the rows tells it.
             part = {"tuned": X, "minimax": X, "QDA": X[: len(X) // 10]}

@@ -54,19 +54,19 @@ def floor_of(X: da.Array, y: da.Array, client: Client) -> None:
         client.gather(client.compute(map_labelled(products, X, y)))
 
 
-def fit(X: da.Array, y: da.Array, client: Client, threshold: str = "minimax") -> None:
+def fit(X: da.Array, y: da.Array, client: Client, rule: str = "minimax") -> None:
     """Fit on a cluster."""
     with client.as_current():
-        OptimisticScoreClassifier(threshold=threshold).fit(X, y)
+        OptimisticScoreClassifier(decision_rule=rule).fit(X, y)
 
 
 def same_model(X: da.Array, y: da.Array, client: Client) -> float:
     """Largest relative difference between the models on Dask and in memory, on a part of the data."""
     X, y = X[:SUBSET], y[:SUBSET]
     with client.as_current():
-        one = OptimisticScoreClassifier(threshold="minimax").fit(X, y)
-        other = InMemory(threshold="minimax").fit(X.compute(), y.compute())
-    names = ("priors_", "means_", "covariances_", "radii_", "threshold_")
+        one = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
+        other = InMemory(decision_rule="minimax").fit(X.compute(), y.compute())
+    names = ("priors_", "means_", "covariances_", "radii_", "offsets_")
     return max(
         float(np.abs(getattr(one, n) - getattr(other, n)).max() / np.abs(getattr(other, n)).max()) for n in names
     )

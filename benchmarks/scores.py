@@ -10,7 +10,7 @@ from rich.table import Table
 from scipy.optimize import minimize
 from timing import best_seconds, peak_bytes
 
-from optiscore import SCORES
+from optiscore import LIKELIHOODS
 
 N_ALPHAS, N_PER_SAMPLE = 1_000_000, 200
 RADIUS, N_FEATURES = 0.5, 5
@@ -38,10 +38,10 @@ def scores_table() -> Table:
     alpha = np.random.default_rng(0).chisquare(N_FEATURES, N_ALPHAS) * 2
     single = alpha.astype(np.float32)
     table = Table(title=f"nanoseconds per alpha ({N_ALPHAS:,} alphas, d = {N_FEATURES}, radius {RADIUS})")
-    headings = ("score", "side", "table", "table, f32", "np.log1p", "exact solve", "L-BFGS-B", "L-BFGS-B / table")
+    headings = ("likelihood", "side", "table", "table, f32", "np.log1p", "exact solve", "L-BFGS-B", "L-BFGS-B / table")
     for heading in (*headings, "bytes/alpha"):
-        table.add_column(heading, justify="left" if heading in ("score", "side") else "right")
-    for name, score in SCORES.items():
+        table.add_column(heading, justify="left" if heading in ("likelihood", "side") else "right")
+    for name, score in LIKELIHOODS.items():
         for side in ("optimistic", "pessimistic"):
             exact = score.at(side, RADIUS, N_FEATURES)
             tabulated, tabulated_32 = exact.tabulate(), exact.tabulate(dtype=np.float32)
@@ -72,7 +72,7 @@ def import_ratio() -> float:
     def run(module: str) -> None:
         subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
 
-    modules = ("optiscore", "sklearn.discriminant_analysis")
+    modules = ("optiscore.classifiers.optimistic", "sklearn.discriminant_analysis")
     seconds = best_seconds({module: lambda m=module: run(m) for module in modules}, rounds=8)
     return seconds[modules[0]] / seconds[modules[1]]
 
@@ -81,4 +81,4 @@ if __name__ == "__main__":
     console = Console(width=None if Console().is_terminal else 130)
     console.print(f"{os.cpu_count()} cores, numpy {np.__version__}; one thread, best of 7, contenders alternating.")
     console.print(scores_table())
-    console.print(f"import optiscore / import sklearn.discriminant_analysis: {import_ratio():.2f}")
+    console.print(f"import the classifier / import sklearn.discriminant_analysis: {import_ratio():.2f}")

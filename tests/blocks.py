@@ -17,7 +17,7 @@ def in_blocks(X, y, size=700):
 
 def assert_same_model(one, other, tolerance=1e-10):
     assert one.classes_.tolist() == other.classes_.tolist()
-    for name in ("priors_", "means_", "radii_", "threshold_"):
+    for name in ("priors_", "means_", "radii_", "offsets_"):
         a, b = getattr(one, name), getattr(other, name)
         assert isinstance(a, np.ndarray)
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * min(np.abs(b).max(), 1))

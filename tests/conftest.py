@@ -21,7 +21,7 @@ def reference() -> Path:
     """The folder with scores.csv and table1.csv."""
     folder = os.environ.get("OPTISCORE_REFERENCE")
     if not folder:
-        pytest.skip("OPTISCORE_REFERENCE does not name the folder with scores.csv")
+        pytest.skip("the environment variable OPTISCORE_REFERENCE names no folder with further reference values")
     return Path(folder)
 
 
@@ -30,7 +30,7 @@ def published() -> Path:
     """The folder with the paper's data sets."""
     folder = os.environ.get("OPTISCORE_DATA")
     if not folder:
-        pytest.skip("OPTISCORE_DATA does not name the folder with the paper's data sets")
+        pytest.skip("the environment variable OPTISCORE_DATA names no folder with all of the paper's data sets")
     return Path(folder)
 
 

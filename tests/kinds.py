@@ -3,18 +3,18 @@
 import numpy as np
 from sklearn.datasets import make_blobs
 
-from optiscore import SCORES
+from optiscore import LIKELIHOODS
 
 SIDES = ("optimistic", "pessimistic")
-THRESHOLDS = ("tuned", "prior", "minimax")
-SETTINGS = [(score, threshold) for score in SCORES for threshold in THRESHOLDS]
-KINDS = [(score, side) for score in SCORES for side in SIDES]
+RULES = ("tuned", "prior", "minimax")
+SETTINGS = [(likelihood, rule) for likelihood in LIKELIHOODS for rule in RULES]
+KINDS = [(likelihood, side) for likelihood in LIKELIHOODS for side in SIDES]
 
 
 def extreme(kind, radius, n_features):
     """One of the six extreme scores."""
-    score, side = kind
-    return SCORES[score].at(side, radius, n_features)
+    likelihood, side = kind
+    return LIKELIHOODS[likelihood].at(side, radius, n_features)
 
 
 def random_moments_in_set(m, S, rho, rng, n, fixed_mean=False):

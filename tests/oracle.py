@@ -1,6 +1,15 @@
-"""The six duals as method and paper state them, solved slowly and obviously in 60-digit arithmetic."""
+"""The six duals as method and paper state them, solved slowly and obviously in 60-digit arithmetic.
 
-from mpmath import log, mp, mpf
+``python tests/oracle.py`` writes the reference values of tests/data/scores.csv.
+"""
+
+import csv
+from itertools import product
+from pathlib import Path
+
+from mpmath import log, mp, mpf, nstr
+
+STORED = Path(__file__).parent / "data" / "scores.csv"
 
 mp.dps = 60
 
@@ -73,9 +82,29 @@ def fixed_mean_pessimistic(d, rho, alpha):
     return -(alpha * u1 - log(u1) - (d - 1) * log(u))
 
 
-def value(score, side, d, rho, alpha):
+def value(likelihood, side, d, rho, alpha):
     """L or q of one score at one alpha, as an mpmath number."""
     d, rho, alpha = mpf(d), mpf(rho), mpf(alpha)
     if rho == 0:
-        return alpha if score == "nonparametric" else -alpha
-    return globals()[f"{score.replace('-', '_')}_{side}"](d, rho, alpha)
+        return alpha if likelihood == "nonparametric" else -alpha
+    return globals()[f"{likelihood.replace('-', '_')}_{side}"](d, rho, alpha)
+
+
+def write_reference_values():
+    """Store values over all magnitudes, to 25 digits."""
+    kinds = product(("gaussian", "nonparametric", "fixed-mean"), ("optimistic", "pessimistic"))
+    grid = product(
+        kinds, (1, 2, 7, 40, 600), ("1e-9", "1e-3", "0.25", "4", "80"), ("0", "1e-5", "0.6", "5", "300", "1e8")
+    )
+    STORED.parent.mkdir(exist_ok=True)
+    with STORED.open("w", newline="", encoding="ascii") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["likelihood", "side", "d", "rho", "alpha", "value"])
+        for (likelihood, side), d, rho, alpha in grid:
+            # What floating-point numbers are asked for is what they hold, not the decimals.
+            found = value(likelihood, side, d, mpf(float(rho)), mpf(float(alpha)))
+            writer.writerow([likelihood, side, d, rho, alpha, nstr(found, 25)])
+
+
+if __name__ == "__main__":
+    write_reference_values()

@@ -4,24 +4,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from ._typing import FloatArray
+from .numerics.types import FloatArray
 
 
 def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Error rate of the predictions that are kept, for every share that may be kept.
+    """Error rate of the predictions that are kept, for every fraction that may be kept.
 
     Parameters
     ----------
     correct : array-like of shape (n_samples,) of bool
         Whether each prediction is right.
     confidence : array-like of shape (n_samples,)
-        Larger for predictions that are kept longer, such as `OptimisticScoreClassifier.certified_radius`. Infinity is
+        Larger for predictions that are kept longer, such as `OptimisticScoreClassifier.certified_factor`. Infinity is
         allowed.
 
     Returns
     -------
     coverage : ndarray of shape (n_thresholds,)
-        Share of the samples that are kept, increasing to 1.
+        Fraction of the samples that are kept, increasing to 1.
     risk : ndarray of shape (n_thresholds,)
         Error rate among them.
     thresholds : ndarray of shape (n_thresholds,)

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from .. import __version__
-from ..experiments import EXPERIMENTS
+from ..experiments import NAMES
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -64,13 +64,15 @@ def example(
 
 @app.command()
 def fit(
-    train: Annotated[str, typer.Argument(help="Table: CSV, TSV, Parquet, Arrow, Feather or svmlight; packed or not.")],
+    train: Annotated[
+        str, typer.Argument(help="Table: CSV, TSV, Parquet, Arrow, Feather or svmlight; compressed or not.")
+    ],
     target: Annotated[str, typer.Option("--target", "-t", help="Column with the labels.")],
     out: Annotated[str, typer.Option("--out", "-o", help="Model file to write.")],
-    score: Annotated[str, typer.Option(help="gaussian, nonparametric or fixed-mean.")] = "gaussian",
-    radius: Annotated[str, typer.Option(help="clt, limit, or a number.")] = "clt",
+    likelihood: Annotated[str, typer.Option(help="gaussian, nonparametric or fixed-mean.")] = "gaussian",
+    radius: Annotated[str, typer.Option(help="clt, empirical, or a number.")] = "clt",
     cv: Annotated[bool, typer.Option("--cv", help="Choose the radii by cross-validation.")] = False,
-    threshold: Annotated[str, typer.Option(help="minimax, tuned, prior, or a number.")] = "minimax",
+    rule: Annotated[str, typer.Option("--rule", help="Decision rule: minimax, tuned, prior, or a number.")] = "minimax",
     seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -78,35 +80,33 @@ def fit(
     """Train a classifier on a table and save it.
 
     A table of more than half a gigabyte is read twice, block by block, unless the settings need all of it at once
-    (--cv, --threshold tuned, --radius limit).
+    (--cv, --rule tuned, --radius empirical).
 
     - `optiscore fit train.csv --target diagnosis -o model.skops`
 
-    - `optiscore fit train.parquet -t label -o model.skops --cv --threshold tuned`
+    - `optiscore fit train.parquet -t label -o model.skops --cv --rule tuned`
     """
-    from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, io
-    from ..progress import progress_bar
-    from ..settings import check_settings
+    from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV
+    from ..classifiers.parameters import check_parameters
+    from ..io.progress import progress_bar
     from .show import show_training
     from .tables import estimate_rows
     from .training import train as train_on
 
     if cv and radius != "clt":
         raise typer.BadParameter("--cv chooses the radii: leave out --radius.")
-    # Whether it is the name of a score is for the classifier to say.
-    kind: Any = score
-    rule = _number_or_name(threshold)
-    classifier: Any = OptimisticScoreClassifier(kind, radius=_number_or_name(radius), threshold=rule)
-    check_settings(classifier.get_params())
+    decision_rule = _number_or_name(rule)
+    classifier: Any = OptimisticScoreClassifier(likelihood, radius=_number_or_name(radius), decision_rule=decision_rule)
+    check_parameters(classifier.get_params())
     if cv:
-        classifier = OptimisticScoreClassifierCV(kind, threshold=rule)
+        classifier = OptimisticScoreClassifierCV(likelihood, decision_rule=decision_rule)
     errors, about = Console(stderr=True), estimate_rows(train)
 
     def watch(doing: str) -> AbstractContextManager[Callable[[int], None]]:
         return progress_bar(f"{doing} {train}", about, visible=not quiet and errors.is_terminal, console=errors)
 
     trained = train_on(train, target, classifier, seed, watch)
-    io.save(trained, out)
+    trained.save(out)
     if not quiet:
         show_training(trained, as_json)
 
@@ -118,7 +118,7 @@ def predict(
     out: Annotated[
         str, typer.Option("--out", "-o", help="CSV, TSV, Parquet or Arrow file; - is standard output.")
     ] = "-",
-    abstain_below: Annotated[float, typer.Option(help="Abstain where the certified radius is smaller.")] = 1.0,
+    abstain_below: Annotated[float, typer.Option(help="Abstain where the certified factor is smaller.")] = 1.0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
     """Predict the rows of a table, in blocks: one row out per row in, in the same order.
@@ -127,14 +127,14 @@ def predict(
 
     - `cat new.csv | optiscore predict model.skops - > predictions.csv`
     """
-    from ..progress import progress_bar
+    from ..io.progress import progress_bar
     from .prediction import predict_file
+    from .table_model import TableModel
     from .tables import estimate_rows
-    from .training import load
 
     if math.isnan(abstain_below):
         raise typer.BadParameter("--abstain-below must be a number.")
-    trained = load(model)
+    trained = TableModel.load(model)
     errors = Console(stderr=True)
     with progress_bar(data, estimate_rows(data), visible=not quiet and errors.is_terminal, console=errors) as advance:
         n_rows, seconds = _clocked(lambda: predict_file(trained, data, out, abstain_below, advance))
@@ -146,7 +146,7 @@ def predict(
 def evaluate(
     model: Annotated[str, typer.Argument(help="Model file.")],
     test: Annotated[str, typer.Argument(help="Table with labels.")],
-    abstain_below: Annotated[float, typer.Option(help="Abstain where the certified radius is smaller.")] = 1.0,
+    abstain_below: Annotated[float, typer.Option(help="Abstain where the certified factor is smaller.")] = 1.0,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -157,9 +157,9 @@ def evaluate(
     from .evaluation import evaluate as evaluate_on
     from .evaluation import judge, read_test
     from .show import show_evaluation
-    from .training import load
+    from .table_model import TableModel
 
-    trained = load(model)
+    trained = TableModel.load(model)
     rows = read_test(trained, test)
     show_evaluation(evaluate_on(judge(trained, rows), rows.codes, abstain_below, seed), len(rows.codes), as_json)
 
@@ -175,12 +175,12 @@ def report(
 
     - `optiscore report model.skops test.csv -o report.html`
     """
-    from ..atomic import write_atomically
+    from ..io.whole_files import write_atomically
     from .evaluation import read_test
     from .page import render
-    from .training import load
+    from .table_model import TableModel
 
-    trained = load(model)
+    trained = TableModel.load(model)
     write_atomically(out, render(trained, read_test(trained, test), Path(test).name, seed).encode())
     print(out)
 
@@ -195,9 +195,9 @@ def inspect(
     - `optiscore inspect model.skops`
     """
     from .show import show_training
-    from .training import load
+    from .table_model import TableModel
 
-    show_training(load(model), as_json)
+    show_training(TableModel.load(model), as_json)
 
 
 def _number_or_name(text: str) -> str | float:
@@ -214,15 +214,15 @@ def _clocked(run: Callable[[], int]) -> tuple[int, float]:
 
 def _check_names(names: list[str]) -> list[str]:
     for name in names:
-        if name not in EXPERIMENTS and name != "all":
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(EXPERIMENTS)} and all.")
-    return list(EXPERIMENTS) if "all" in names else [name for name in EXPERIMENTS if name in names]
+        if name not in NAMES and name != "all":
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(NAMES)} and all.")
+    return list(NAMES) if "all" in names else [name for name in NAMES if name in names]
 
 
 @app.command()
 def reproduce(
     experiments: Annotated[
-        list[str] | None, typer.Argument(help=f"{', '.join(EXPERIMENTS)}; or all.", metavar="[EXPERIMENT]...")
+        list[str] | None, typer.Argument(help=f"{', '.join(NAMES)}; or all.", metavar="[EXPERIMENT]...")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer trials: a look within about a minute.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 is one per processor.")] = -1,

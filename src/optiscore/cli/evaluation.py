@@ -6,9 +6,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..metrics import area_under_risk_coverage, mean_log_loss
-from .preparation import classifier_and_rows, labelled_rows, labels_of
+from .preparation import labelled_rows, labels_of
+from .table_model import TableModel
 from .tables import read_table
-from .training import Trained, frame_of
 
 # Of large tables fewer resamples do: their intervals are narrow.
 _RESAMPLED_ROWS = 1_000_000
@@ -31,30 +31,29 @@ class LabelledRows(NamedTuple):
     classes: np.ndarray
 
 
-def read_test(trained: Trained, path: str) -> LabelledRows:
+def read_test(trained: TableModel, path: str) -> LabelledRows:
     """Labelled rows from a table."""
-    target = trained["target"]
+    target = trained.target
     table = labelled_rows(read_table(path), target, path)
     if not table.num_rows:
         raise ValueError(f"{path} has no row with a label in column {target!r}.")
-    classes = trained["pipeline"].classes_
+    classes = trained.pipeline.classes_
     labels = labels_of(table[target], as_numbers=classes.dtype.kind == "i").astype(str)
     known = classes.astype(str).tolist()
     unknown = sorted(set(labels.tolist()) - set(known))
     if unknown:
         raise ValueError(f"{path} has the label {unknown[0]!r}, which the model does not know: {known}.")
     codes = np.array([known.index(label) for label in labels])
-    _, X = classifier_and_rows(trained["pipeline"], frame_of(trained, table, path))
-    return LabelledRows(X, codes, classes)
+    return LabelledRows(trained.features(table, path), codes, classes)
 
 
-def judge(trained: Trained, test: LabelledRows) -> dict[str, Judged]:
+def judge(trained: TableModel, test: LabelledRows) -> dict[str, Judged]:
     """Every method on the test rows."""
-    model = trained["pipeline"][-1]
+    model = trained.classifier
     proba = model.predict_proba(test.X)
     predicted = np.searchsorted(test.classes, model.predict(test.X))
-    judged = {OURS: Judged(predicted, proba, model.certified_radius(test.X))}
-    for name, other in trained["baselines"].items():
+    judged = {OURS: Judged(predicted, proba, model.certified_factor(test.X))}
+    for name, other in trained.peers.items():
         proba = other.predict_proba(test.X)
         top = np.sort(proba, axis=1)
         judged[name] = Judged(proba.argmax(axis=1), proba, top[:, -1] - top[:, -2])
@@ -90,7 +89,7 @@ def _auc(proba: np.ndarray, codes: np.ndarray, present: np.ndarray) -> float:
 
 
 def certified_part(judged: Judged, codes: np.ndarray, abstain_below: float) -> dict[str, float]:
-    """Share of the rows that are decided, and how many of these are right."""
+    """Fraction of the rows that are decided, and how many of these are right."""
     kept = judged.confidence >= abstain_below
     right = (judged.predicted == codes)[kept]
     return {

@@ -5,7 +5,7 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from ..atomic import write_atomically
+from ..io.whole_files import write_atomically
 
 
 def write_example(folder: Path) -> list[Path]:

@@ -10,23 +10,23 @@ from plotly.offline import get_plotlyjs
 from sklearn.metrics import confusion_matrix
 
 from .. import __version__
+from ..drift import Drift, measure_drift
 from ..metrics import risk_coverage_curve
-from .drift import Drift, measure_drift
 from .evaluation import OURS, Judged, LabelledRows, evaluate, judge
 from .plane import discriminant_plane, regions
 from .show import facts_of
-from .training import Trained
+from .table_model import TableModel
 
 _MAX_CURVE, _MAX_DOTS, _MAX_LISTED = 400, 2_000, 40
 
 
-def render(trained: Trained, test: LabelledRows, source: str, seed: int) -> str:
+def render(trained: TableModel, test: LabelledRows, source: str, seed: int) -> str:
     """The page as text; it needs nothing else."""
-    model = trained["pipeline"][-1]
+    model = trained.classifier
     judged = judge(trained, test)
     ours = judged[OURS]
     results = evaluate(judged, test.codes, 1.0, seed)
-    drift = measure_drift(model, trained["groups"], trained["rows"], test.X)
+    drift = measure_drift(model, trained.groups, trained.n_rows, test.X)
     data: dict[str, Any] = {
         "classes": [str(label) for label in test.classes],
         "rows": _rows(model, test, ours),
@@ -74,7 +74,7 @@ def _curve(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
 
 
 def _reliability(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
-    """Mean probability and share of right predictions, in ten bins of equal size."""
+    """Mean probability and fraction of right predictions, in ten bins of equal size."""
     top = judged.proba.max(axis=1)
     right = judged.predicted == codes
     bins = [rows for rows in np.array_split(np.argsort(top, kind="stable"), 10) if len(rows)]

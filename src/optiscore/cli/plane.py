@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..pipelines import decisions
+from ..numerics.types import FloatArray
+from ..plotting.pipelines import decisions
 
 
 class Plane(NamedTuple):

@@ -1,4 +1,4 @@
-"""One row out per row in: label, probability, bounds, certified radius, plausible labels, and whether to abstain."""
+"""One row out per row in: label, probability, bounds, certified factor, plausible labels, and whether to abstain."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .preparation import classifier_and_rows
+from ..classifiers.assessment import assess
+from .table_model import TableModel
 from .tables import read_blocks, table_writer
-from .training import Trained, frame_of
 
 
-def predict_file(trained: Trained, source: str, out: str, abstain_below: float, advance: Callable[[int], None]) -> int:
+def predict_file(
+    trained: TableModel, source: str, out: str, abstain_below: float, advance: Callable[[int], None]
+) -> int:
     """Predict all rows of a table in blocks; the number of rows."""
     n_rows = 0
     with table_writer(out) as write:
@@ -24,20 +26,15 @@ def predict_file(trained: Trained, source: str, out: str, abstain_below: float, 
     return n_rows
 
 
-def predict_table(trained: Trained, table: pa.Table, source: str, abstain_below: float) -> pa.Table:
+def predict_table(trained: TableModel, table: pa.Table, source: str, abstain_below: float) -> pa.Table:
     """Predictions for the rows of a table."""
-    model, X = classifier_and_rows(trained["pipeline"], frame_of(trained, table, source))
-    labels, radius = model.predict(X), model.certified_radius(X)
-    lower, upper = model.predict_proba_bounds(X)
-    columns: dict[str, Any] = {
-        "predicted": labels,
-        "probability": model.predict_proba(X).max(axis=1),
-    }
-    for c, label in enumerate(model.classes_):
-        columns[f"lower {label}"], columns[f"upper {label}"] = lower[:, c], upper[:, c]
-    columns["certified radius"] = radius
-    columns["plausible"] = _join(model.predict_set(X), model.classes_)
-    columns["abstain"] = radius < abstain_below
+    said, classes = assess(trained.classifier, trained.features(table, source)), trained.classifier.classes_
+    columns: dict[str, Any] = {"predicted": classes[said.predicted], "probability": said.proba.max(axis=1)}
+    for c, label in enumerate(classes):
+        columns[f"lower {label}"], columns[f"upper {label}"] = said.lower[:, c], said.upper[:, c]
+    columns["certified factor"] = said.certified_factor
+    columns["plausible"] = _join(said.plausible, classes)
+    columns["abstain"] = said.certified_factor < abstain_below
     return pa.table(columns)
 
 

@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from sklearn import __version__ as sklearn_version
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 
-from ..dates import expand_dates, name_dates
-from ..pipelines import classifier_and_samples
+from ..features.dates import expand_dates, name_dates
+from ..plotting.pipelines import classifier_and_samples
 from .tables import column_of, numbers
 
 #: Text columns with more distinct values than this are encoded by what they tell about the label.
@@ -116,7 +117,7 @@ def _values(known: Column, column: pa.ChunkedArray, path: str) -> Any:
     elif known.kind == "date":
         values = _seconds(column)
     else:
-        text = _with_plain_truths(column.cast(pa.string()))
+        text = _with_plain_booleans(column.cast(pa.string()))
         return text.to_pandas().astype(object).where(text.is_valid().to_pandas(), "(missing)").to_numpy()
     if values is None:
         raise ValueError(f"{path}: column {known.name!r} was a {known.kind} in training; {_culprit(known, column)}.")
@@ -125,8 +126,8 @@ def _values(known: Column, column: pa.ChunkedArray, path: str) -> Any:
     return values
 
 
-def _with_plain_truths(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """True and false spelled alike, whether they come from a text file or not."""
+def _with_plain_booleans(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Booleans spelled alike, whether they come from a text file or not."""
     lowered = pc.utf8_lower(text)
     return pc.if_else(pc.is_in(lowered, pa.array(["true", "false"])), lowered, text)
 
@@ -171,12 +172,19 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
             drop="if_binary",
             sparse_output=False,
         ),
-        "text": TargetEncoder(cv=KFold(5, shuffle=True, random_state=seed)),
+        "text": _target_encoder(seed),
     }
     used = [(kind, step, by_kind[kind]) for kind, step in steps.items() if kind in by_kind]
     if not used:
         raise ValueError("no column tells the rows apart: all are constant.")
     return ColumnTransformer(used, verbose_feature_names_out=False)
+
+
+def _target_encoder(seed: int) -> TargetEncoder:
+    """Cross-fitted on five random folds; scikit-learn takes a splitter from 1.9 on, and drops the other parameters."""
+    if tuple(map(int, sklearn_version.split(".")[:2])) >= (1, 9):
+        return TargetEncoder(cv=KFold(5, shuffle=True, random_state=seed))
+    return TargetEncoder(cv=5, shuffle=True, random_state=seed)
 
 
 def make_model(columns: Sequence[Column], classifier: Any, seed: int) -> Pipeline:
@@ -194,11 +202,11 @@ def labelled_rows(table: pa.Table, target: str, path: str) -> pa.Table:
 
 
 def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.ndarray:
-    """Labels: whole numbers where all are spelled as such ("7", not "007"), else text; or as the model has them."""
-    text = _with_plain_truths(column.cast(pa.string())).to_pylist()
+    """Labels: integers where all are spelled as such ("7", not "007"), else text; or as the model has them."""
+    text = _with_plain_booleans(column.cast(pa.string())).to_pylist()
     values = None if pa.types.is_boolean(column.type) else numbers(column)
-    whole = values is not None and (np.abs(values) < 2**53).all() and (values == np.round(values)).all()
+    if values is None or not ((np.abs(values) < 2**53) & (values == np.round(values))).all():
+        return np.array(text, dtype=str)
     if as_numbers is None:
-        spelled = pa.types.is_floating(column.type) or all(str(int(float(label))) == label for label in text if whole)
-        as_numbers = bool(whole and spelled)
-    return values.astype(np.int64) if as_numbers and whole and values is not None else np.array(text, dtype=str)
+        as_numbers = pa.types.is_floating(column.type) or all(str(int(float(label))) == label for label in text)
+    return values.astype(np.int64) if as_numbers else np.array(text, dtype=str)

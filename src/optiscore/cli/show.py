@@ -9,33 +9,33 @@ from rich.markup import escape
 from rich.table import Table
 
 from .preparation import MOST_COUNTED
-from .training import Trained, columns_of
+from .table_model import TableModel
 
 
-def facts_of(trained: Trained) -> dict[str, Any]:
+def facts_of(trained: TableModel) -> dict[str, Any]:
     """What was learned, as plain values."""
-    model = trained["pipeline"][-1]
-    accuracy = trained["cross-validated accuracy"]
+    model = trained.classifier
+    rule = model.decision_rule
     return {
-        "trained on": trained["source"],
-        "rows": trained["rows"],
-        "rows without label": trained["rows without label"],
-        "rows of the sample for encodings and accuracy": trained.get("sampled rows"),
-        "target": trained["target"],
+        "trained on": trained.source,
+        "rows": trained.n_rows,
+        "rows without label": trained.n_unlabelled,
+        "rows of the sample for encodings and accuracy": trained.n_sampled,
+        "target": trained.target,
         "classifier": type(model).__name__,
         "features": int(model.n_features_in_),
-        "threshold": model.threshold if isinstance(model.threshold, str | float) else list(model.threshold),
+        "decision rule": rule if isinstance(rule, str | float) else list(rule),
         "classes": [
             {"label": label, "rows": count, "prior": float(prior), "radius": float(radius)}
-            for (label, count), prior, radius in zip(trained["counts"], model.priors_, model.radii_, strict=True)
+            for (label, count), prior, radius in zip(trained.class_counts, model.priors_, model.radii_, strict=True)
         ],
-        "cross-validated accuracy": float(np.mean(accuracy)),
-        "its standard deviation over folds": float(np.std(accuracy)),
-        "columns": [{"name": c.name, "kind": c.kind, "missing": c.n_missing} for c in columns_of(trained)],
+        "cross-validated accuracy": float(np.mean(trained.fold_accuracies)),
+        "its standard deviation over folds": float(np.std(trained.fold_accuracies)),
+        "columns": [{"name": c.name, "kind": c.kind, "missing": c.n_missing} for c in trained.columns],
     }
 
 
-def show_training(trained: Trained, as_json: bool) -> None:
+def show_training(trained: TableModel, as_json: bool) -> None:
     """Columns, classes, and what the model reaches."""
     facts = facts_of(trained)
     if as_json:
@@ -45,7 +45,7 @@ def show_training(trained: Trained, as_json: bool) -> None:
     columns = Table(
         "column", "kind", "distinct", "missing", "what is done", title=escape(f"Columns of {facts['trained on']}")
     )
-    for column in columns_of(trained):
+    for column in trained.columns:
         columns.add_row(
             escape(column.name), column.kind, _distinct(column.n_distinct), str(column.n_missing), column.treatment
         )
@@ -56,7 +56,7 @@ def show_training(trained: Trained, as_json: bool) -> None:
     console.print(classes)
     spread = facts["its standard deviation over folds"]
     console.print(
-        f"{facts['classifier']}, threshold {facts['threshold']}, {facts['features']} features. Cross-validated "
+        f"{facts['classifier']}, decision rule {facts['decision rule']}, {facts['features']} features. Cross-validated "
         f"accuracy [bold]{100 * facts['cross-validated accuracy']:.1f} %[/] +- {100 * spread:.1f}."
     )
     if sampled := facts["rows of the sample for encodings and accuracy"]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,11 @@ _FEWEST_OF_A_CLASS = 20
 _MOST_LABELS = 100_000
 
 
+@dataclass(frozen=True)
 class Survey:
     """A table as one pass over its blocks shows it.
 
     Parameters
-    ----------
-    path, target : str
-        The table, and its column of labels.
-    may_sample : bool
-        Whether a random sample of rows will do where the table is large.
-    seed : int
-        Seed of the sample.
-    advance : callable
-        Told how many rows were read.
-
-    Attributes
     ----------
     table : pyarrow.Table
         Its labelled rows without their labels, or a random sample of them.
@@ -52,41 +43,85 @@ class Survey:
         Numbers of rows with and without a label.
     """
 
-    def __init__(self, path: str, target: str, *, may_sample: bool, seed: int, advance: Callable[[int], None]) -> None:
-        # What is no file, such as a pipe, cannot be read a second time.
-        is_file = path != "-" and Path(path).is_file()
-        self._sample = _Sample(seed, _IN_MEMORY_BYTES if may_sample and is_file else None)
+    table: pa.Table
+    labels: np.ndarray
+    is_whole: bool
+    columns: list[Column]
+    counts: dict[Any, int]
+    n_rows: int
+    n_unlabelled: int
+
+
+def survey_table(
+    path: str, target: str, *, may_sample: bool, seed: int, advance: Callable[[int], None] = lambda n_rows: None
+) -> Survey:
+    """Read a table once.
+
+    Parameters
+    ----------
+    path, target : str
+        The table, and its column of labels.
+    may_sample : bool
+        Whether a random sample of rows will do where the table is large.
+    seed : int
+        Seed of the sample.
+    advance : callable
+        Told how many rows were read.
+    """
+    # What is no file, such as a pipe, cannot be read a second time.
+    is_file = path != "-" and Path(path).is_file()
+    surveyor = _Surveyor(path, target, _Sample(seed, _IN_MEMORY_BYTES if may_sample and is_file else None))
+    for block in read_blocks(path):
+        surveyor.add(block)
+        advance(block.num_rows)
+    return surveyor.result()
+
+
+class _Surveyor:
+    """What is known of a table after some of its blocks."""
+
+    def __init__(self, path: str, target: str, sample: "_Sample") -> None:
+        self._path, self._target, self._sample = path, target, sample
         self._surveys: dict[str, ColumnSurvey] = {}
         self._spellings: Counter[Any] = Counter()
-        self.n_rows = self.n_unlabelled = 0
-        for block in read_blocks(path):
-            self._add(block, target, path)
-            advance(block.num_rows)
-        if not self.n_rows + self.n_unlabelled:
+        self._n_rows = self._n_unlabelled = 0
+
+    def result(self) -> Survey:
+        """What all blocks together show."""
+        path, target = self._path, self._target
+        if not self._n_rows + self._n_unlabelled:
             raise ValueError(f"{path} has no rows.")
-        if not self.n_rows:
+        if not self._n_rows:
             raise ValueError(f"{path} has no row with a label in column {target!r}.")
-        table = self._sample.table()
-        self.table, self.is_whole = table.drop_columns([target]), self._sample.is_whole
-        if not self.table.num_columns:
+        rows = self._sample.table()
+        table = rows.drop_columns([target])
+        if not table.num_columns:
             raise ValueError(f"{path} has no column but {target!r}.")
-        spelled = pa.chunked_array([pa.array(list(self._spellings), type=table[target].type)])
-        distinct = labels_of(spelled)
-        self.labels = labels_of(table[target], distinct.dtype.kind == "i")
+        distinct, counts = self._count_labels(rows[target].type)
+        return Survey(
+            table,
+            labels_of(rows[target], distinct.dtype.kind == "i"),
+            self._sample.is_whole,
+            [self._surveys[name].result(name) for name in table.column_names],
+            counts,
+            self._n_rows,
+            self._n_unlabelled,
+        )
+
+    def _count_labels(self, kind: pa.DataType) -> tuple[np.ndarray, dict[Any, int]]:
+        """Labels as they are spelled, and how many rows each has."""
+        distinct = labels_of(pa.chunked_array([pa.array(list(self._spellings), type=kind)]))
         found = Counter[Any]()
         for label, count in zip(distinct.tolist(), self._spellings.values(), strict=True):
             found[label] += count
-        self.counts = dict(sorted(found.items()))
+        return distinct, dict(sorted(found.items()))
 
-    @property
-    def columns(self) -> list[Column]:
-        """What each column is, in all rows."""
-        return [self._surveys[name].result(name) for name in self.table.column_names]
-
-    def _add(self, block: pa.Table, target: str, path: str) -> None:
-        labelled = labelled_rows(block, target, path)
-        self.n_rows += labelled.num_rows
-        self.n_unlabelled += block.num_rows - labelled.num_rows
+    def add(self, block: pa.Table) -> None:
+        """Look at one more block."""
+        target = self._target
+        labelled = labelled_rows(block, target, self._path)
+        self._n_rows += labelled.num_rows
+        self._n_unlabelled += block.num_rows - labelled.num_rows
         is_early = self._are_first_of_their_class(labelled[target])
         for counted in pc.value_counts(labelled[target]).to_pylist():
             self._spellings[counted["values"]] += counted["counts"]

@@ -1,4 +1,4 @@
-"""Tables on disk: CSV, TSV, Parquet, Arrow, Feather and svmlight, packed or not, as a whole or in blocks."""
+"""Tables on disk: CSV, TSV, Parquet, Arrow, Feather and svmlight, compressed or not, as a whole or in blocks."""
 
 import difflib
 import gzip
@@ -20,7 +20,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 from sklearn.datasets import load_svmlight_file
 
-from ..atomic import whole_or_nothing
+from ..io.whole_files import whole_or_nothing
 
 # Rows and bytes that are worked on together.
 _BLOCK_ROWS = 65_536
@@ -108,7 +108,7 @@ def _read(stream: Any, path: str) -> Iterator[pa.Table]:
     else:
         stream = io.BufferedReader(_Replayed(head, stream))
     if head[:2] == b"\x1f\x8b":
-        # Unpacked bytes are never read twice: to go back in them is to unpack them again, if it works at all.
+        # Decompressed bytes are never read twice: to go back in them is to decompress them again, if it works at all.
         yield from _read(io.BufferedReader(_Replayed(b"", gzip.GzipFile(fileobj=stream))), path)
     elif not head:
         raise ValueError(f"{path} is empty.")

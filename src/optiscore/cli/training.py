@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from sklearn.base import clone
-from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 
-from .. import io
-from ..experiments.methods import linear_discriminant, logistic_regression
-from .drift import training_groups
+from ..classifiers.peers import linear_discriminant, logistic_regression, quadratic_discriminant
+from ..drift import training_groups
 from .preparation import (
     Column,
     classifier_and_rows,
@@ -25,21 +22,19 @@ from .preparation import (
     new_values_allowed,
     to_frame,
 )
-from .survey import Survey
+from .survey import survey_table
+from .table_model import TableModel
 from .tables import read_blocks
-
-#: A trained model as it is saved: the pipeline, what it is compared with, and what is known of the training table.
-Trained = dict[str, Any]
-
 
 #: Given what is being done, a context that yields a function to tell how many more rows are done.
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Callable[[int], None]]]
 
 
-def train(path: str, target: str, classifier: Any, seed: int, watch: Watch) -> Trained:
+def train(path: str, target: str, classifier: Any, seed: int, watch: Watch) -> TableModel:
     """Read a table and train on it; beyond what memory shall hold, block by block if the classifier can."""
     with watch("reading") as advance:
-        survey = Survey(path, target, may_sample=hasattr(classifier, "partial_fit"), seed=seed, advance=advance)
+        may_sample = hasattr(classifier, "partial_fit")
+        survey = survey_table(path, target, may_sample=may_sample, seed=seed, advance=advance)
     _check_counts(survey.counts, target)
     columns, labels = survey.columns, survey.labels
     frame = to_frame(survey.table, columns, path)
@@ -53,19 +48,19 @@ def train(path: str, target: str, classifier: Any, seed: int, watch: Watch) -> T
     if not survey.is_whole:
         with watch("training") as advance:
             model.set_params(classifier=_fit_blocks(model, columns, path, target, survey.counts, advance))
-    return {
-        "pipeline": model,
-        "baselines": _baselines(crossfitted, labels),
-        "groups": training_groups(*classifier_and_rows(model, frame)),
-        "columns": [list(column) for column in columns],
-        "target": target,
-        "source": Path(path).name,
-        "rows": survey.n_rows,
-        "sampled rows": None if survey.is_whole else len(labels),
-        "rows without label": survey.n_unlabelled,
-        "counts": [list(pair) for pair in survey.counts.items()],
-        "cross-validated accuracy": scores.tolist(),
-    }
+    return TableModel(
+        pipeline=model,
+        peers=_fit_peers(crossfitted, labels),
+        groups=training_groups(*classifier_and_rows(model, frame)),
+        columns=columns,
+        target=target,
+        source=Path(path).name,
+        n_rows=survey.n_rows,
+        n_unlabelled=survey.n_unlabelled,
+        n_sampled=None if survey.is_whole else len(labels),
+        class_counts=list(survey.counts.items()),
+        fold_accuracies=scores.tolist(),
+    )
 
 
 def _fit_blocks(
@@ -103,38 +98,16 @@ def _check_counts(counts: dict[Any, int], target: str) -> None:
         raise ValueError(f"class {str(lone)!r} of column {target!r} has one row only: add rows or leave it out.")
 
 
-def _baselines(X: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
-    """QDA, LDA and logistic regression as scikit-learn has them; QDA with a little ridge, for singular classes."""
-    makers = {
-        "QDA": QuadraticDiscriminantAnalysis(reg_param=1e-3),
-        "LDA": linear_discriminant(),
-        "logistic": logistic_regression(),
-    }
+def _fit_peers(X: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
+    """QDA, LDA and logistic regression as scikit-learn has them."""
+    makers = {"QDA": quadratic_discriminant, "LDA": linear_discriminant, "logistic": logistic_regression}
     fitted = {}
-    for name, model in makers.items():
+    for name, make in makers.items():
         # What these methods have to say about the columns is shown by their results.
         with warnings.catch_warnings(action="ignore"):
             try:
-                fitted[name] = model.fit(X, labels)
+                fitted[name] = make().fit(X, labels)
             # A method that cannot be trained on these columns is left out of the comparison.
             except (ValueError, np.linalg.LinAlgError):
                 continue
     return fitted
-
-
-def columns_of(trained: Trained) -> list[Column]:
-    """The columns that a trained model knows."""
-    return [Column(*column) for column in trained["columns"]]
-
-
-def load(path: str) -> Trained:
-    """A trained model from its file."""
-    trained = io.load(path)
-    if not isinstance(trained, dict) or not isinstance(trained.get("pipeline"), Pipeline) or "groups" not in trained:
-        raise ValueError(f"{path} holds an estimator without a table; use optiscore.io.load in Python.")
-    return trained
-
-
-def frame_of(trained: Trained, table: pa.Table, path: str) -> Any:
-    """A table as the pipeline knows it."""
-    return to_frame(table, columns_of(trained), path)

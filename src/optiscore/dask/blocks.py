@@ -6,9 +6,14 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
-from dask._task_spec import Alias, GraphNode, Task
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
+
+# Dask has no public names for the nodes of its graphs. Where the private ones are gone, tasks are not fused.
+try:
+    from dask._task_spec import Alias, GraphNode, Task
+except ImportError:
+    Task = None
 
 # Results that are merged by one task.
 _BRANCHES = 16
@@ -25,7 +30,7 @@ def is_frame(collection: Any) -> bool:
 
 
 def is_number(dtype: Any) -> bool:
-    """Whether a column of a frame holds numbers or truth values."""
+    """Whether a column of a frame holds numbers or booleans."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     return bool(is_numeric_dtype(dtype) or is_bool_dtype(dtype))
@@ -76,7 +81,7 @@ def fuse_blocks(blocks: list[Delayed]) -> list[Delayed]:
     Dask itself fuses chains only, and samples and labels that come from one source form no chain.
     """
     graph = dict(blocks[0].dask)
-    if not all(isinstance(node, GraphNode) for node in graph.values()):
+    if Task is None or not all(isinstance(node, GraphNode) for node in graph.values()):
         return blocks
     dependents: dict[Any, set[Any]] = {key: set() for key in graph}
     for key, node in graph.items():

@@ -1,4 +1,4 @@
-"""OptimisticScoreClassifier for Dask: fit reduces blocks to sums, predict and its kin are lazy and block by block."""
+"""OptimisticScoreClassifier for Dask: fit reduces blocks to sums, predictions are lazy and block by block."""
 
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -8,61 +8,34 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from .._typing import FloatArray
-from ..availability import only_if
-from ..classifier import OptimisticScoreClassifier as Parent
-from ..model import ScoreModel
-from ..moment_sums import MomentSums
-from ..score_parameter import ScoreAttribute
-from ..settings import check_for_sums, check_settings
-from ..thresholds import is_tuned
-from ..training_set import ClassData, TrainingSet, check_targets_of_block, check_weights, comparing_labels, merge
-from ..tuning import LabelledScores, ascend
+from ..classifiers.availability import only_if
+from ..classifiers.optimistic import OptimisticScoreClassifier as Parent
+from ..classifiers.parameters import check_for_sums, check_parameters
+from ..classifiers.validation import check_two_classes
+from ..decisions.log_scores import ScoreModel
+from ..decisions.tuning import LabelledScores, ascend
+from ..moments.labelled import ClassData, TrainingSet, check_targets_of_block, check_weights, comparing_labels, merge
+from ..moments.sums import MomentSums
+from ..numerics.types import FloatArray
 from .blocks import is_frame, is_lazy, is_number, map_labelled, reduce_tree
 from .lazy import Width, lazy
 from .tuning import BlockScores
 
 _FLOATS = [np.float64, np.float32]
 
-# Whole numbers below this are counted.
+# Integers below this are counted.
 _FEW_LABELS = 1000
-
-
-def _share_right(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Share of the samples, or of their weight, that `predict` labels right.
-
-    Parameters
-    ----------
-    X : dask array of shape (n_samples, n_features) or dask data frame
-        Samples.
-    y : dask array or series of shape (n_samples,)
-        Labels.
-    sample_weight : dask array or series of shape (n_samples,), default=None
-        Weights >= 0.
-
-    Returns
-    -------
-    float
-    """
-    if not is_lazy(X):
-        return float(Parent.score(self, X, y, sample_weight))
-    self._check_kind(X, reset=False)
-    hits = partial(_hits_of_block, model=self._in_memory())
-    right, total = reduce_tree(map_labelled(hits, X, y, sample_weight), _add_columns)
-    if not total:
-        raise ValueError("score needs at least one sample of positive weight.")
-    return float(right / total)
 
 
 class OptimisticScoreClassifier(Parent):
     """`optiscore.OptimisticScoreClassifier` for Dask's arrays and data frames.
 
     Parameters and fitted attributes are the same, and so is the model, but for rounding. `fit` reads the data once
-    (threshold "tuned": twice), reduces each block to sums of size O(d^2) per class where the block is, and merges these
+    (rule "tuned": twice), reduces each block to sums of size O(d^2) per class where the block is, and merges these
     in a tree. The methods that say something of samples return lazy Dask arrays for Dask's collections. Chunks may have
     unknown sizes. Whatever scheduler is current is used: a `dask.distributed.Client` of yours, or threads.
 
-    What needs all samples of a class in one place is refused: radius "limit", and covariance estimators other than
+    What needs all samples of a class in one place is refused: radius "empirical", and covariance estimators other than
     None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance. NumPy arrays are treated as by the parent class.
 
     Examples
@@ -72,9 +45,9 @@ class OptimisticScoreClassifier(Parent):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> X, y = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
-    >>> model = OptimisticScoreClassifier(threshold="minimax").fit(X, y)
-    >>> model.predict(X)
-    dask.array<predict, shape=(150,), dtype=int64, chunksize=(50,), chunktype=numpy.ndarray>
+    >>> model = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
+    >>> model.predict(X).chunks  # lazy
+    ((50, 50, 50),)
     >>> model.score(X, y)
     0.98
 
@@ -105,15 +78,14 @@ class OptimisticScoreClassifier(Parent):
         """
         if not is_lazy(X):
             return super().fit(X, y, sample_weight)
-        self._forget()
-        check_settings(self.get_params(deep=False))
+        self._start_anew()
+        check_parameters(self.get_params(deep=False))
         check_for_sums(self.radius, self.covariance_estimator)
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
         self._check_kind(X, reset=True)
         found = reduce_tree(map_labelled(_sums_of_block, X, y, sample_weight), _merge_sums)
-        self.classes_ = found.labels
-        self._check_classes()
+        self.classes_ = check_two_classes(found.labels)
         known = [ClassData(label, sums) for label, sums in zip(found.labels, found.sums, strict=True)]
 
         def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
@@ -121,9 +93,7 @@ class OptimisticScoreClassifier(Parent):
             boxes = map_labelled(score, X, y, sample_weight)
             return ascend(BlockScores(boxes, is_used_once=len(priors) == 2), priors)
 
-        self._learn(known, tune)
-        self._sums = None if is_tuned(self.threshold) else list(found.sums)
-        return self
+        return self._learn(known, tune)
 
     @only_if(Parent._check_for_blocks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -139,9 +109,32 @@ class OptimisticScoreClassifier(Parent):
     log_score_bounds = lazy(Parent.log_score_bounds, Width.PAIR)
     predict_proba_bounds = lazy(Parent.predict_proba_bounds, Width.PAIR)
     predict_set = lazy(Parent.predict_set, Width.CLASSES)
-    certified_radius = lazy(Parent.certified_radius, Width.ONE)
+    certified_factor = lazy(Parent.certified_factor, Width.ONE)
 
-    score = ScoreAttribute(_share_right)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Fraction of the samples, or of their weight, that `predict` labels right.
+
+        Parameters
+        ----------
+        X : dask array of shape (n_samples, n_features) or dask data frame
+            Samples.
+        y : dask array or series of shape (n_samples,)
+            Labels.
+        sample_weight : dask array or series of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        float
+        """
+        if not is_lazy(X):
+            return float(Parent.score(self, X, y, sample_weight))
+        self._check_kind(X, reset=False)
+        hits = partial(_hits_of_block, model=self._in_memory())
+        right, total = reduce_tree(map_labelled(hits, X, y, sample_weight), _add_columns)
+        if not total:
+            raise ValueError("score needs at least one sample of positive weight.")
+        return float(right / total)
 
     def _check_kind(self, X: Any, reset: bool) -> None:
         """Names, number and types of the features, which are known without reading any sample."""
@@ -160,8 +153,8 @@ class OptimisticScoreClassifier(Parent):
         """The fitted classifier for one block, whose columns have no names."""
         self._check_fitted()
         model = Parent(**self.get_params(deep=False))
-        model.__setstate__({**self.__getstate__(), "_sums": None})
-        model.__dict__.pop("feature_names_in_", None)
+        hidden = {"_sums", "feature_names_in_"}
+        model.__setstate__({name: value for name, value in self.__getstate__().items() if name not in hidden})
         return model
 
 
@@ -203,7 +196,7 @@ def _sums_of_block(X: Any, y: Any, sample_weight: Any = None) -> LabelledSums:
 
 
 def _distinct(labels: np.ndarray) -> np.ndarray:
-    """Sorted distinct labels; counting small whole numbers is faster than sorting them."""
+    """Sorted distinct labels; counting small integers is faster than sorting them."""
     if labels.dtype.kind in "iu" and labels.size and labels.min() >= 0 and labels.max() < _FEW_LABELS:
         return np.flatnonzero(np.bincount(labels)).astype(labels.dtype)
     return np.unique(labels)
@@ -223,7 +216,7 @@ def _scores_of_block(
     X: Any, y: Any, sample_weight: Any = None, *, model: ScoreModel, labels: np.ndarray
 ) -> LabelledScores:
     samples, own, weight = _check_block(X, y, sample_weight)
-    optimistic = model.log_scores(samples, with_pessimistic=False).optimistic
+    optimistic = model.optimistic(samples)
     return LabelledScores(optimistic, np.searchsorted(labels, own), weight)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from enum import Enum
 from functools import wraps
 from typing import Any
+from uuid import uuid4
 
 import dask.array as da
 import numpy as np
@@ -46,7 +47,8 @@ def _map(method: Callable[..., Any], model: Any, X: Any, example: np.ndarray, na
         return method(model, block) if len(block) else example[:0]
 
     shape: dict[str, Any] = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], example.shape[1:])}
-    return da.map_blocks(of_block, X, dtype=example.dtype, meta=example[:0], token=name or method.__name__, **shape)
+    unique = f"{name or method.__name__}-{uuid4().hex}"
+    return da.map_blocks(of_block, X, dtype=example.dtype, meta=example[:0], name=unique, **shape)
 
 
 def _side_by_side(method: Callable[..., Any]) -> Callable[..., np.ndarray]:

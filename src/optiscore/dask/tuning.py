@@ -1,9 +1,9 @@
-"""The tuned threshold without collecting scores: blocks keep theirs, and bins that cannot hold the best cut are left.
+"""Tuned offsets without collecting scores: blocks keep theirs, and bins that cannot hold the best cut are left.
 
-The cut sought is that of `optiscore.tuning.best_threshold`, exactly. All blocks count what lies in a few thousand bins.
-A cut inside a bin is right for at most what is right at the bin's lower edge plus the bin's negatives; bins for which
-this is less than what some cut between bins reaches are closed. The others are split again, until so few values are
-left in them that these can be fetched.
+The cut sought is that of `optiscore.decisions.tuning.best_threshold`, exactly. All blocks count what lies in a few
+thousand bins. A cut inside a bin is right for at most what is right at the bin's lower edge plus the bin's negatives;
+bins for which this is less than what some cut between bins reaches are closed. The others are split again, until so
+few values are left in them that these can be fetched.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
-from .._typing import BoolArray, FloatArray
-from ..tuning import ROUNDING, LabelledScores, above, are_apart, balance, below, best_cut, sort_steps
+from ..decisions.tuning import ROUNDING, LabelledScores, above, are_apart, balance, below, best_cut, sort_steps
+from ..numerics.types import BoolArray, FloatArray
 from .blocks import map_boxes, reduce_tree
 
 # Values that are fetched at once, values that one block and all blocks together propose as edges of bins.
@@ -128,7 +128,7 @@ class BlockScores:
 
 
 def best_threshold(leads: Sequence[Delayed]) -> tuple[float, float]:
-    """As `optiscore.tuning.best_threshold`, for leads that are sorted within blocks."""
+    """As `optiscore.decisions.tuning.best_threshold`, for leads that are sorted within blocks."""
     edges, may_open = np.empty(0), np.array([True])
     while True:
         bins: Bins = reduce_tree(map_boxes(Bins.of, leads, edges), _sum_bins)
@@ -195,9 +195,11 @@ def _inner_cuts(
     inside: SortedLeads, edges: FloatArray, opened: BoolArray, right: FloatArray
 ) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
     """Cuts between the values of each open bin: the values on both sides, and the weight that is right."""
-    bin_of = np.searchsorted(edges, inside.values, side="right")
+    # The values are sorted, so that each bin is a slice of them.
+    ends = np.searchsorted(inside.values, edges)
+    first, last = np.r_[0, ends], np.r_[ends, inside.values.size]
     cuts = []
     for b in np.flatnonzero(opened):
-        values, steps = inside.values[bin_of == b], inside.steps[bin_of == b]
+        values, steps = inside.values[first[b] : last[b]], inside.steps[first[b] : last[b]]
         cuts.append((values[:-1], values[1:], right[b] + np.cumsum(steps[:-1])))
     return cuts

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.datasets import get_data_home, load_svmlight_file
 from sklearn.utils import Bunch
 
-from .._typing import FloatArray
+from ..numerics.types import FloatArray
 from .catalogue import BENCHMARKS, Benchmark
 from .download import download as fetch_remote
 from .download import read_cached, read_checked
@@ -124,8 +124,8 @@ def _parse(content: bytes, benchmark: Benchmark) -> tuple[FloatArray, np.ndarray
 
 
 def _read_shipped(benchmark: Benchmark) -> tuple[FloatArray, np.ndarray]:
-    packed = (files(__package__) / "files" / f"{benchmark.name}.csv.gz").read_bytes()
-    rows = list(csv.reader(io.StringIO(gzip.decompress(packed).decode("ascii"))))
+    compressed = (files(__package__) / "files" / f"{benchmark.name}.csv.gz").read_bytes()
+    rows = list(csv.reader(io.StringIO(gzip.decompress(compressed).decode("ascii"))))
     table = np.array(rows[1:], dtype=np.float64)
     return np.ascontiguousarray(table[:, :-1]), table[:, -1].astype(np.int64)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from ..atomic import write_atomically
+from ..io.whole_files import write_atomically
 
 _TIMEOUT = 20.0
 _ATTEMPTS = 3

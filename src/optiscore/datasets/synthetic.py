@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._typing import FloatArray
+from ..numerics.types import FloatArray
 
 #: Moments of the two Gaussian classes of Figures 2 and 3.
 PLANE_MEANS = np.array([[0.0, 1.0], [1.0, 0.0]])

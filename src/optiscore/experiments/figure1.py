@@ -1,13 +1,13 @@
-"""Figure 1 of the paper: n times the divergence of estimated moments, against its limit law."""
+"""Figure 1 of the paper: n times the divergence of estimated moments, against its limit distribution."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
-from .._typing import FloatArray
+from ..ambiguity.limit_law import LimitLaw
 from ..datasets import make_chi_square
-from ..limit_law import LimitLaw
+from ..numerics.types import FloatArray
 from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values
 
 _D = 20
@@ -22,7 +22,7 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def compute(cell: Cell) -> Values:
-    """N D((mean, covariance of the samples) || (0, I)) for a block of data sets; the law does not depend on (m, S)."""
+    """N D((mean, covariance of the samples) || (0, I)) for a block of data sets; (m, S) do not matter."""
     n = cell["n"]
     samples = make_chi_square(n, _D, n_sets=_BLOCK, random_state=1_000_000 * n + cell["block"])
     mean = samples.mean(axis=1)
@@ -34,7 +34,7 @@ def compute(cell: Cell) -> Values:
 
 
 def limit_law(d: int = _D) -> LimitLaw:
-    """The exact law: weights 4 + sqrt 13 and 4 - sqrt 13, d times each, and 1, d(d-1)/2 times (docs/theory.md)."""
+    """The exact one: weights 4 + sqrt 13 and 4 - sqrt 13, d times each, and 1, d(d-1)/2 times (docs/theory.md)."""
     root = np.sqrt(13)
     return LimitLaw(np.repeat([4 + root, 4 - root, 1.0], [d, d, d * (d - 1) // 2]))
 
@@ -58,12 +58,12 @@ def summarise(results: Sequence[Result]) -> Summary:
         {"n": n, "data sets": len(values), "median": float(np.median(values)), "Kolmogorov distance": distance[n]}
         for n, values in samples.items()
     ]
-    rows.append({"n": "limit", "data sets": "", "median": float(law.quantile(0.5)), "Kolmogorov distance": 0.0})
+    rows.append({"n": "limit", "data sets": "", "median": float(law.ppf(0.5)), "Kolmogorov distance": 0.0})
     return Summary(
         tables={"figure1": Table(rows)},
         figures={"figure1": draw(samples, distance, law)},
         notes=[
-            "The curve is the exact limit law, by inversion of its characteristic function: no Monte Carlo. A "
+            "The curve is the exact limit distribution, by inversion of its characteristic function: no Monte Carlo. A "
             f"Kolmogorov distance below {1.36 / np.sqrt(len(samples[_SIZES[0]])):.4f} cannot be told from 0 (95 %)."
         ],
     )
@@ -74,8 +74,8 @@ def draw(samples: Mapping[int, FloatArray], distance: Mapping[int, float], law: 
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6), layout="constrained")
-    top = 1.15 * law.quantile(0.999)
-    grid = np.linspace(0.6 * law.quantile(0.001), top, 200)
+    top = 1.15 * law.ppf(0.999)
+    grid = np.linspace(0.6 * law.ppf(0.001), top, 200)
     density = law.pdf(grid)
     for ax, (n, values) in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, samples.items(), strict=True):
         shown = values[values < top]
@@ -84,7 +84,7 @@ def draw(samples: Mapping[int, FloatArray], distance: Mapping[int, float], law: 
         ax.hist(
             shown, bins=bins, weights=weights / (bins[1] - bins[0]), color="#e69f00", label=f"{len(values):,} data sets"
         )
-        ax.plot(grid, density, color="#0072b2", linewidth=2, label="limit law")
+        ax.plot(grid, density, color="#0072b2", linewidth=2, label="limit distribution")
         outside = 1 - len(shown) / len(values)
         beyond = f", {outside:.0%} right of the panel" if outside > 0.005 else ""
         ax.set_title(f"n = {n}: Kolmogorov distance {distance[n]:.3f}{beyond}", fontsize=10)
@@ -96,10 +96,11 @@ def draw(samples: Mapping[int, FloatArray], distance: Mapping[int, float], law: 
 
 EXPERIMENT = Experiment(
     name="figure1",
-    title="Figure 1: the divergence of estimated moments and its limit law",
+    title="Figure 1: the divergence of estimated moments and its limit distribution",
     about=(
-        "d = 20 independent, normalised chi-square(1) features. The histogram approaches the limit law as n grows; "
-        "this is what calibrates the radii. For skewed features it is far from the Gaussian rule, whose median is 229."
+        "d = 20 independent, normalised chi-square(1) features. The histogram approaches the limit distribution as n "
+        "grows; this is what calibrates the radii. For skewed features it is far from the Gaussian rule, with a "
+        "median of 229."
     ),
     cells=cells,
     compute=compute,

@@ -9,9 +9,9 @@ from .regions import compute_regions, summarise_regions
 def cells(quick: bool) -> list[Cell]:
     """Two radii, two scores."""
     return [
-        {"score": score, "radii": [radius, radius], "threshold": 1.0}
+        {"likelihood": likelihood, "radii": [radius, radius], "decision_rule": 1.0}
         for radius in (0.5, 0.7)
-        for score in ("gaussian", "nonparametric")
+        for likelihood in ("gaussian", "nonparametric")
     ]
 
 

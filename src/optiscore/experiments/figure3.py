@@ -9,9 +9,9 @@ from .regions import compute_regions, summarise_regions
 def cells(quick: bool) -> list[Cell]:
     """Two pairs of radii, two scores."""
     return [
-        {"score": score, "radii": list(radii), "threshold": "tuned"}
+        {"likelihood": likelihood, "radii": list(radii), "decision_rule": "tuned"}
         for radii in ((0.1, 1.0), (1.0, 0.1))
-        for score in ("gaussian", "nonparametric")
+        for likelihood in ("gaussian", "nonparametric")
     ]
 
 

@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.covariance import EmpiricalCovariance, graphical_lasso
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, RidgeCovariance
-from .._typing import FloatArray
+from ..classifiers.peers import linear_discriminant, logistic_regression
+from ..numerics.types import FloatArray
 
 #: Radii and penalties of the paper's cross-validation, in units of sqrt(d).
 GRID = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.16, 0.2, 0.5])
@@ -54,8 +53,8 @@ class SparseCovariance(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
         return self
 
 
-def _searched(score: Any) -> Callable[[int], Any]:
-    return lambda d: OptimisticScoreClassifierCV(score, radii=GRID * np.sqrt(d))
+def _searched(likelihood: str) -> Callable[[int], Any]:
+    return lambda d: OptimisticScoreClassifierCV(likelihood, radii=GRID * np.sqrt(d))
 
 
 def _penalised(estimator: Any) -> Callable[[int], Any]:
@@ -68,14 +67,9 @@ def _penalised(estimator: Any) -> Callable[[int], Any]:
     return make
 
 
-def logistic_regression() -> Any:
-    """Logistic regression on standardised features."""
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-
-
 def plain_qda() -> OptimisticScoreClassifier:
     """QDA with sample covariances; what makes it possible with collinear features is a ridge of a billionth."""
-    return OptimisticScoreClassifier(radius=0, threshold="prior", covariance_estimator=_TinyRidge())
+    return OptimisticScoreClassifier(radius=0, decision_rule="prior", covariance_estimator=_TinyRidge())
 
 
 class _TinyRidge(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
@@ -88,11 +82,6 @@ class _TinyRidge(BaseEstimator):  # type: ignore[misc] # scikit-learn has no typ
         variances = np.diagonal(S.covariance_)
         self.covariance_ = S.covariance_ + np.diag(1e-9 * np.where(variances > 0, variances, 1.0))
         return self
-
-
-def linear_discriminant() -> LinearDiscriminantAnalysis:
-    """LDA with automatic shrinkage."""
-    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
 
 
 def _support_vectors(d: int) -> Any:
@@ -114,7 +103,7 @@ PAPER_METHODS: dict[str, Callable[[int], Any]] = {
 #: What they should be compared with.
 OTHER_METHODS: dict[str, Callable[[int], Any]] = {
     "shrunk QDA, tuned": lambda d: OptimisticScoreClassifier(radius=0),
-    "minimax": lambda d: OptimisticScoreClassifier(threshold="minimax"),
+    "minimax": lambda d: OptimisticScoreClassifier(decision_rule="minimax"),
     "CV with pooling": lambda d: OptimisticScoreClassifierCV(poolings=[0, 0.25, 0.5, 0.75, 1]),
     "QDA": lambda d: plain_qda(),
     "LDA, shrunk": lambda d: linear_discriminant(),

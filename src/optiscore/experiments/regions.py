@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.covariance import EmpiricalCovariance
 
 from .. import OptimisticScoreClassifier
-from .._typing import BoolArray, FloatArray
 from ..datasets import make_plane_classes
 from ..datasets.synthetic import PLANE_COVARIANCES, PLANE_MEANS
+from ..numerics.types import BoolArray, FloatArray
 from .experiment import Cell, Result, Row, Summary, Table, Values
 
 _WINDOW = (-4.0, 5.0)
@@ -27,10 +27,13 @@ def compute_regions(cell: Cell) -> Values:
     """Labels on a grid, training accuracy and threshold of a classifier for given radii."""
     X, y = make_plane_classes(random_state=_SEED)
     model = OptimisticScoreClassifier(
-        cell["score"], radius=cell["radii"], threshold=cell["threshold"], covariance_estimator=EmpiricalCovariance()
+        cell["likelihood"],
+        radius=cell["radii"],
+        decision_rule=cell["decision_rule"],
+        covariance_estimator=EmpiricalCovariance(),
     ).fit(X, y)
     labels = model.predict(grid_points()) == 1
-    tau = float(np.exp(model.threshold_[0] - model.threshold_[1]))
+    tau = float(np.exp(model.offsets_[0] - model.offsets_[1]))
     return {"accuracy": float(model.score(X, y)), "tau": tau, "labels": _pack(labels)}
 
 
@@ -38,12 +41,12 @@ def summarise_regions(name: str, results: Sequence[Result]) -> Summary:
     """A table of accuracies and a figure with one panel per cell."""
     rows: list[Row] = [
         {
-            "score": cell["score"],
+            "likelihood": cell["likelihood"],
             "radius of class 0": cell["radii"][0],
             "radius of class 1": cell["radii"][1],
             "tau": values["tau"],
             "training accuracy": 100 * values["accuracy"],
-            "share of class 1": 100 * float(_unpack(values["labels"]).mean()),
+            "fraction of class 1": 100 * float(_unpack(values["labels"]).mean()),
         }
         for cell, values, _ in results
     ]
@@ -66,7 +69,7 @@ def draw_regions(results: Sequence[Result]) -> object:
         for place, label in ((PLANE_MEANS[0], "0"), (PLANE_MEANS[1], "1")):
             ax.annotate(label, place, xytext=(7, 5), textcoords="offset points", fontweight="bold", zorder=3)
         radii = ", ".join(f"{radius:g}" for radius in cell["radii"])
-        ax.set_title(f"{cell['score']}, radii ({radii}), {100 * values['accuracy']:.1f} % right", fontsize=10)
+        ax.set_title(f"{cell['likelihood']}, radii ({radii}), {100 * values['accuracy']:.1f} % right", fontsize=10)
         ax.set(aspect="equal", xlim=_WINDOW, ylim=_WINDOW)
     return figure
 

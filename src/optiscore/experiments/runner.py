@@ -18,9 +18,9 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
-from ..atomic import write_atomically
 from ..datasets import fetch_benchmark
-from ..progress import progress_bar
+from ..io.progress import progress_bar
+from ..io.whole_files import write_atomically
 from . import EXPERIMENTS
 from .experiment import Cell, Compared, Result, Row, Summary, Values
 from .report import Section, render

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from .. import OptimisticScoreClassifier
-from .._typing import BoolArray, FloatArray
+from ..classifiers.peers import linear_discriminant, logistic_regression
 from ..datasets import fetch_benchmark, list_benchmarks
 from ..metrics import area_under_risk_coverage, risk_coverage_curve
+from ..numerics.types import BoolArray, FloatArray
 from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values, mean_and_error
-from .methods import linear_discriminant, logistic_regression, plain_qda
+from .methods import plain_qda
 
-_OURS = "certified radius"
+_OURS = "certified factor"
 _OTHERS: dict[str, Callable[[], Any]] = {
     "QDA": plain_qda,
-    "shrunk QDA": partial(OptimisticScoreClassifier, radius=0, threshold="prior"),
+    "shrunk QDA": partial(OptimisticScoreClassifier, radius=0, decision_rule="prior"),
     "LDA": linear_discriminant,
     "logistic": logistic_regression,
 }
@@ -64,8 +65,8 @@ def _judge(
 ) -> tuple[BoolArray, FloatArray]:
     """Which predictions are right, and how sure the method is of each."""
     if method == _OURS:
-        model = OptimisticScoreClassifier(threshold="minimax").fit(X, y)
-        return model.predict(X_test) == y_test, model.certified_radius(X_test)
+        model = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
+        return model.predict(X_test) == y_test, model.certified_factor(X_test)
     model = _OTHERS[method]().fit(X, y)
     return model.predict(X_test) == y_test, np.abs(model.decision_function(X_test))
 
@@ -94,14 +95,14 @@ def summarise(results: Sequence[Result]) -> Summary:
 
 
 def _comparisons(rows: Sequence[Row]) -> list[str]:
-    """On how many data sets the certified radius orders better than each of the others."""
+    """On how many data sets the certified factor orders better than each of the others."""
     notes = []
     for factor in (2, 8):
         part = [row for row in rows if row["times d"] == factor]
         won = [f"{method} {sum(row[_OURS] < row[method] for row in part)}" for method in _OTHERS]
         notes.append(
             f"Training sets of {factor} d samples per class: the number of data sets, out of {len(part)}, on which the "
-            f"certified radius orders better than the posterior margin of: {', '.join(won)}."
+            f"certified factor orders better than the posterior margin of: {', '.join(won)}."
         )
     return notes
 
@@ -153,8 +154,8 @@ def draw(curves: dict[tuple[str, int, str], FloatArray], settings: Sequence[tupl
     legend.plot([], [], color="black", label="2 d per class")
     legend.plot([], [], color="black", linestyle=":", label="8 d per class")
     legend.legend(loc="center", frameon=False)
-    figure.supxlabel("coverage: share of the samples that are decided, %")
-    figure.supylabel("risk: share of these that are wrong, %")
+    figure.supxlabel("coverage: fraction of the samples that are decided, %")
+    figure.supylabel("risk: fraction of these that are wrong, %")
     return figure
 
 
@@ -163,7 +164,7 @@ EXPERIMENT = Experiment(
     title="Selective prediction: risk against coverage",
     about=(
         "Small training sets. Each method decides the samples it is surest of and leaves the others to a person: the "
-        "minimax classifier by its certified radius, the others by their posterior margin. The table has the area "
+        "minimax classifier by its certified factor, the others by their posterior margin. The table has the area "
         "under the curve, in percent, with its standard error; smaller is better."
     ),
     cells=cells,

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .. import OptimisticScoreClassifier
-from .._typing import FloatArray
-from ..rootfinding import find_root
+from ..classifiers.peers import linear_discriminant
+from ..numerics.root_finding import find_root
+from ..numerics.types import FloatArray
 from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values, mean_and_error
-from .methods import linear_discriminant, plain_qda
+from .methods import plain_qda
 
 _D, _PER_CLASS, _TEST = 5, 200, 20_000
 _SPREADS = (np.linspace(0.5, 1.5, _D), np.linspace(1.0, 3.0, _D))
@@ -18,7 +19,7 @@ _FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 _METHODS: dict[str, Callable[[], Any]] = {
     "optimistic, tuned": OptimisticScoreClassifier,
     "the same, radius sqrt(d)/2": lambda: OptimisticScoreClassifier(radius=np.sqrt(_D) / 2),
-    "minimax": lambda: OptimisticScoreClassifier(threshold="minimax"),
+    "minimax": lambda: OptimisticScoreClassifier(decision_rule="minimax"),
     "QDA": plain_qda,
     "shrunk QDA": lambda: OptimisticScoreClassifier(radius=0),
     "LDA": linear_discriminant,
@@ -135,7 +136,7 @@ def draw(rows: Sequence[Row]) -> object:
             ax.axvspan(0, 1, color="#0072b2", alpha=0.08, linewidth=0)
         above.set_title(title, fontsize=11)
     axes[0, 0].set_ylabel("accuracy, %")
-    axes[1, 0].set_ylabel("share of all samples, %")
+    axes[1, 0].set_ylabel("fraction of all samples, %")
     axes[1, 0].set_ylim(bottom=0)
     axes[0, 0].legend(fontsize=9)
     axes[1, 0].legend(fontsize=9)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import optiscore
 
-from ..atomic import write_atomically
+from ..io.whole_files import write_atomically
 from . import EXPERIMENTS
 from .experiment import Cell, Experiment, Result, Values
 

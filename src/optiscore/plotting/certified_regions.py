@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import BoolArray, FloatArray
-from ..pipelines import classifier_and_samples, decisions
+from ..numerics.types import BoolArray, FloatArray
 from .figure import new_axes
+from .pipelines import classifier_and_samples, decisions
 
 
 class CertifiedRegionsDisplay:
@@ -37,7 +37,7 @@ class CertifiedRegionsDisplay:
     >>> from optiscore.plotting import CertifiedRegionsDisplay
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = OptimisticScoreClassifier(threshold="minimax").fit(X[:, :2], y)
+    >>> model = OptimisticScoreClassifier(decision_rule="minimax").fit(X[:, :2], y)
     >>> display = CertifiedRegionsDisplay.from_estimator(model, X[:, :2], y)  # doctest: +SKIP
     """
 

@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import FloatArray
-from ..pipelines import classifier_and_samples
+from ..numerics.types import FloatArray
 from .figure import new_axes
+from .pipelines import classifier_and_samples
 
 
 class PosteriorBoundsDisplay:
@@ -33,7 +33,7 @@ class PosteriorBoundsDisplay:
     >>> from optiscore.plotting import PosteriorBoundsDisplay
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = OptimisticScoreClassifier(threshold="minimax").fit(X[::2], y[::2])
+    >>> model = OptimisticScoreClassifier(decision_rule="minimax").fit(X[::2], y[::2])
     >>> display = PosteriorBoundsDisplay.from_estimator(model, X[1::2])  # doctest: +SKIP
     """
 

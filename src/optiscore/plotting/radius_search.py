@@ -6,14 +6,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import FloatArray
+from ..numerics.types import FloatArray
 from .figure import new_axes
 
 
 class RadiusSearchDisplay:
     """Cross-validated score over the candidate radii.
 
-    A heat map over pairs of radii, or a curve with its spread over common factors; the choice is marked.
+    A heat map over pairs of radii, or a curve with its spread over what is common to all classes; the choice is marked.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class RadiusSearchDisplay:
     std : ndarray of the same shape
         Its standard deviation over the folds.
     axes : tuple of ndarray
-        Candidate radii of the first and of the second class, or candidate factors.
+        Candidate radii of the first and of the second class, or candidate radii or factors common to all.
     best : tuple of int
         Indices of the choice along the axes.
     axis_names : sequence of str
@@ -66,7 +66,7 @@ class RadiusSearchDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **keywords: Any) -> Self:
-        """Plot the search of a fitted `OptimisticScoreClassifierCV`, for the score and pooling that it chose.
+        """Plot the search of a fitted `OptimisticScoreClassifierCV`, for the likelihood and pooling that it chose.
 
         Parameters
         ----------
@@ -90,7 +90,8 @@ class RadiusSearchDisplay:
         mean, std = (results[f"{name}_test_score"].reshape(-1, *shape)[block] for name in ("mean", "std"))
         best = tuple(int(i) for i in np.unravel_index(place, shape))
         per_class = [f"radius of class {label}" for label in estimator.classes_]
-        names = per_class if len(axes) > 1 else ["factor on the clt radii"]
+        common = "factor on the clt radii" if estimator.radii is None else "radius of all classes"
+        names = per_class if len(axes) > 1 else [common]
         score_name = _name_of(estimator.scoring)
         display = cls(mean, std=std, axes=axes, best=best, axis_names=names, score_name=score_name)
         return display.plot(ax=ax, **keywords)

@@ -5,14 +5,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._typing import FloatArray
 from ..metrics import area_under_risk_coverage, risk_coverage_curve
-from ..pipelines import classifier_and_samples
+from ..numerics.types import FloatArray
 from .figure import new_axes
+from .pipelines import classifier_and_samples
 
 
 class RiskCoverageDisplay:
-    """Error rate of the samples that are decided, over their share.
+    """Error rate of the samples that are decided, over their fraction.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class RiskCoverageDisplay:
     >>> from optiscore.plotting import RiskCoverageDisplay
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = OptimisticScoreClassifier(threshold="minimax").fit(X[::2], y[::2])
+    >>> model = OptimisticScoreClassifier(decision_rule="minimax").fit(X[::2], y[::2])
     >>> display = RiskCoverageDisplay.from_estimator(model, X[1::2], y[1::2])  # doctest: +SKIP
     """
 
@@ -71,7 +71,7 @@ class RiskCoverageDisplay:
         RiskCoverageDisplay
         """
         classifier, samples = classifier_and_samples(estimator, X)
-        confidence = classifier.certified_radius(samples)
+        confidence = classifier.certified_factor(samples)
         name = type(classifier).__name__ if name is None else name
         return cls.from_predictions(y, classifier.predict(samples), confidence, name=name, ax=ax, **keywords)
 
@@ -130,7 +130,7 @@ class RiskCoverageDisplay:
         name = self.name if name is None else name
         label = f"{name} (area {100 * self.area:.1f} %)" if name else f"area {100 * self.area:.1f} %"
         (self.line_,) = self.ax_.plot(100 * self.coverage, 100 * self.risk, **{"label": label, **keywords})
-        self.ax_.set(xlabel="coverage: share that is decided, %", ylabel="risk: share of these that is wrong, %")
+        self.ax_.set(xlabel="coverage: fraction that is decided, %", ylabel="risk: fraction of these that is wrong, %")
         self.ax_.set_xlim(0, 100)
         self.ax_.set_ylim(bottom=0)
         self.ax_.legend()

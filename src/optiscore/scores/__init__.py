@@ -4,27 +4,30 @@ from .base import ALPHA_CEILING, ALPHA_FLOOR, RADIUS_CEILING, ExtremeScore, Extr
 from .fixed_mean import FixedMeanOptimistic, FixedMeanPessimistic
 from .gaussian import GaussianOptimistic, GaussianPessimistic
 from .nonparametric import NonparametricOptimistic, NonparametricPessimistic
-from .registry import SCORES, Score, ScoreName, Side, get_score, name_of
+from .points import extremal_moments, log_score
+from .registry import LIKELIHOODS, Likelihood, LikelihoodName, Side, get_likelihood, name_of
 from .table import ScoreTable
 
 __all__ = [
     "ALPHA_CEILING",
     "ALPHA_FLOOR",
+    "LIKELIHOODS",
     "RADIUS_CEILING",
-    "SCORES",
     "ExtremeScore",
     "Extremum",
     "FixedMeanOptimistic",
     "FixedMeanPessimistic",
     "GaussianOptimistic",
     "GaussianPessimistic",
+    "Likelihood",
+    "LikelihoodName",
     "Mixing",
     "NonparametricOptimistic",
     "NonparametricPessimistic",
-    "Score",
-    "ScoreName",
     "ScoreTable",
     "Side",
-    "get_score",
+    "extremal_moments",
+    "get_likelihood",
+    "log_score",
     "name_of",
 ]

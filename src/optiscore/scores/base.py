@@ -8,10 +8,9 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..array_api import Array, like, namespace_of, to_host
-from ..rootfinding import find_root
-from .portable_table import PortableTable
+from ..numerics.arrays import Array, is_numpy, like, namespace_of, to_host
+from ..numerics.root_finding import find_root
+from ..numerics.types import FloatArray
 from .table import ScoreTable
 
 Quantity: TypeAlias = Literal["value", "log_score"]
@@ -68,7 +67,7 @@ class ExtremeScore(ABC):
         if not (np.isfinite(radius).all() and (radius >= 0).all()):
             raise ValueError(f"radius must be finite and >= 0, got {self.radius!r}.")
         if self.n_features != int(self.n_features) or self.n_features < 1:
-            raise ValueError(f"n_features must be a positive whole number, got {self.n_features!r}.")
+            raise ValueError(f"n_features must be a positive integer, got {self.n_features!r}.")
 
     # dq/dalpha or dL/dalpha at radius 0, where the value is the nominal one.
     _nominal_slope: ClassVar[float] = -1.0
@@ -114,24 +113,24 @@ class ExtremeScore(ABC):
         alpha = np.asarray(alpha, dtype=np.float64)
         return self._mixing(self._search(alpha, np.broadcast_to(self.radius, alpha.shape)), alpha)
 
-    def tabulate(self, quantity: Quantity = "log_score", dtype: type = np.float64) -> Curve:
-        """The value or the log score as a function of alpha without a search per sample: a table, built once."""
+    def tabulate(
+        self, quantity: Quantity = "log_score", dtype: type = np.float64, *, prefer_table: bool = False
+    ) -> Curve:
+        """The value or the log score as a function of alpha without a search per sample: a table, built once.
+
+        At radius 0 a closed form is faster, except for arrays of other libraries, whose work stays on their device only
+        with a table.
+        """
         if quantity not in ("value", "log_score"):
             raise ValueError(f"quantity must be 'value' or 'log_score', got {quantity!r}.")
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
         if np.ndim(self.radius):
             raise ValueError("a table is made for one radius; solve for an array of radii.")
-        if (value := self._value_without_search()) is not None:
+        value = self._value_without_search()
+        if value is not None and not (prefer_table and self.radius == 0):
             return ClosedForm(value, self.log_of if quantity == "log_score" else None, np.dtype(dtype))
         return _table(self, quantity, np.dtype(dtype).name)
-
-    def portable(self, samples: Array) -> Callable[[Array], Array]:
-        """The log score as a function of alphas up to `ALPHA_MAX` in the library, on the device of some samples."""
-        if self._value_without_search() is not None and self.radius:
-            return lambda alpha: like(self.log_score(to_host(alpha)), alpha, alpha.dtype)
-        single = samples.dtype == namespace_of(samples).float32
-        return PortableTable(_table(self, "log_score", "float32" if single else "float64"), samples)
 
     @property
     def pivot(self) -> float:
@@ -204,8 +203,12 @@ class ClosedForm:
     log_of: Curve | None
     dtype: np.dtype
 
-    def __call__(self, alpha: FloatArray) -> FloatArray:
+    def __call__(self, alpha: Array) -> Array:
         """Values at an array of alphas, in the curve's own type."""
+        if namespace_of(alpha) is np:
+            alpha = np.asarray(alpha)
+        if not is_numpy(alpha):
+            return like(self(to_host(alpha)), alpha, alpha.dtype)
         ceiling = min(ALPHA_CEILING, float(np.finfo(self.dtype).max))
         value = self.value(np.clip(np.asarray(alpha, dtype=self.dtype), 0, ceiling))
         return value if self.log_of is None else self.log_of(value)

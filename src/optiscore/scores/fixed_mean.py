@@ -5,14 +5,14 @@ Value: L as for the Gaussian score. u_1 and u are the eigenvalues of S^(1/2) Sig
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..stein import (
+from ..ambiguity.stein import (
     inverse_above_lower,
     inverse_above_upper,
     log_odds_below_lower,
     log_odds_below_upper,
     stein_loss,
 )
+from ..numerics.types import FloatArray
 from .base import ALPHA_CEILING, Curve, ExtremeScore, Mixing
 
 

@@ -5,14 +5,14 @@ Value: L = 2 log density + d log 2 pi = -(mu - x)' Sigma^-1 (mu - x) - log det S
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..stein import (
+from ..ambiguity.stein import (
     inverse_above_lower,
     inverse_above_upper,
     log_odds_below_lower,
     log_odds_below_upper,
     stein_loss,
 )
+from ..numerics.types import FloatArray
 from .base import ExtremeScore, Mixing
 
 

@@ -5,14 +5,14 @@ Value: q = (mu - x)' Sigma^-1 (mu - x); the score is 1/(1 + q).
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..stein import (
+from ..ambiguity.stein import (
     inverse_above_lower,
     inverse_above_upper,
     log_odds_below_lower,
     log_odds_below_upper,
     stein_loss,
 )
+from ..numerics.types import FloatArray
 from .base import ExtremeScore, Mixing
 from .table import ALPHA_MAX
 
@@ -114,5 +114,5 @@ class NonparametricPessimistic(_Nonparametric):
 
 
 def _mean_bound(alpha: FloatArray, rho: FloatArray) -> FloatArray:
-    """The e > 0 at which the mean's share of the divergence, alpha/(e (alpha + e)), equals rho."""
+    """The e > 0 at which the mean's part of the divergence, alpha/(e (alpha + e)), equals rho."""
     return 2 / rho / (1 + np.sqrt(1 + 4 / (alpha * rho)))

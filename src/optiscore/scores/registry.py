@@ -1,4 +1,4 @@
-"""The kinds of score by name: a string or an object may be passed wherever a score is asked for."""
+"""The likelihoods by name: a string or an object may be passed wherever a likelihood is asked for."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from .fixed_mean import FixedMeanOptimistic, FixedMeanPessimistic
 from .gaussian import GaussianOptimistic, GaussianPessimistic
 from .nonparametric import NonparametricOptimistic, NonparametricPessimistic
 
-ScoreName: TypeAlias = Literal["gaussian", "nonparametric", "fixed-mean"]
+LikelihoodName: TypeAlias = Literal["gaussian", "nonparametric", "fixed-mean"] | str
 Side: TypeAlias = Literal["optimistic", "pessimistic"]
 
 
 @dataclass(frozen=True)
-class Score:
-    """A kind of score: its two extremes, and whether it is a density.
+class Likelihood:
+    """A kind of score: its two extremes over an ambiguity set, and whether it is a density.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class Score:
 
     Examples
     --------
-    >>> from optiscore.scores import get_score
-    >>> get_score("gaussian").at("pessimistic", radius=0.1, n_features=3)
+    >>> from optiscore.scores import get_likelihood
+    >>> get_likelihood("gaussian").at("pessimistic", radius=0.1, n_features=3)
     GaussianPessimistic(radius=0.1, n_features=3)
     """
 
@@ -51,27 +51,28 @@ class Score:
         return -0.5 * logdet if self.is_density else 0.0
 
 
-SCORES: Mapping[str, Score] = MappingProxyType(
+#: The likelihoods that are known by name; a further one is a file beside this one and a line here.
+LIKELIHOODS: Mapping[str, Likelihood] = MappingProxyType(
     {
-        score.name: score
-        for score in (
-            Score("gaussian", GaussianOptimistic, GaussianPessimistic),
-            Score("nonparametric", NonparametricOptimistic, NonparametricPessimistic, is_density=False),
-            Score("fixed-mean", FixedMeanOptimistic, FixedMeanPessimistic),
+        likelihood.name: likelihood
+        for likelihood in (
+            Likelihood("gaussian", GaussianOptimistic, GaussianPessimistic),
+            Likelihood("nonparametric", NonparametricOptimistic, NonparametricPessimistic, is_density=False),
+            Likelihood("fixed-mean", FixedMeanOptimistic, FixedMeanPessimistic),
         )
     }
 )
 
 
-def get_score(score: ScoreName | Score) -> Score:
-    """A score by name, or the object itself."""
-    if isinstance(score, Score):
-        return score
-    if not isinstance(score, str) or score not in SCORES:
-        raise ValueError(f"score must be one of {sorted(SCORES)} or a Score object, got {score!r}.")
-    return SCORES[score]
+def get_likelihood(likelihood: LikelihoodName | Likelihood) -> Likelihood:
+    """A likelihood by name, or the object itself."""
+    if isinstance(likelihood, Likelihood):
+        return likelihood
+    if not isinstance(likelihood, str) or likelihood not in LIKELIHOODS:
+        raise ValueError(f"likelihood must be one of {sorted(LIKELIHOODS)} or a Likelihood object, got {likelihood!r}.")
+    return LIKELIHOODS[likelihood]
 
 
-def name_of(score: Score) -> str | Score:
-    """The name of a score that has one in the registry, or else the score itself."""
-    return score.name if SCORES.get(score.name) is score else score
+def name_of(likelihood: Likelihood) -> str | Likelihood:
+    """The name of a likelihood that has one in the registry, or else the likelihood itself."""
+    return likelihood.name if LIKELIHOODS.get(likelihood.name) is likelihood else likelihood

@@ -1,11 +1,13 @@
-"""Tabulated scores: cubic pieces found by the bits of the distance, so that no sample needs a search or a logarithm."""
+"""Tabulated scores: cubic pieces in the distance, so that no sample needs a search."""
 
 from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 
-from .._typing import FloatArray
+from ..numerics.arrays import Array, is_numpy, namespace_of
+from ..numerics.backend import backend_of
+from ..numerics.types import FloatArray
 
 #: The table ends here; larger squared distances are solved exactly.
 ALPHA_MAX = 1e12
@@ -18,9 +20,6 @@ _FINEST_ORIGIN = -48
 
 # Stands for distance 0, where a derivative by alpha may be infinite while the one by distance is not.
 _NEAR_ZERO = 1e-100
-
-# Long blocks serve threads better, which meet at the interpreter's lock after every array operation.
-_BLOCK = 65_536
 
 CurveWithSlope: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -52,75 +51,31 @@ class ScoreTable:
     True
     """
 
+    pieces_log2 = _PIECES_LOG2
+    alpha_max = ALPHA_MAX
+
     def __init__(self, curve: CurveWithSlope, pivot: float = 0.0, dtype: type = np.float64) -> None:
         self.dtype = np.dtype(dtype)
         self._curve = curve
-        self._pivot = float(pivot)
+        self.pivot = float(pivot)
         self._sides = (1, -1) if pivot > 0 else (1,)
-        self._bits = np.dtype(f"i{self.dtype.itemsize}").type
-        self._shift = self._bits(np.finfo(dtype).nmant - _PIECES_LOG2)
-        origin = self._choose_origin()
-        reach = max(self._pivot, np.sqrt(ALPHA_MAX) - self._pivot) + origin
-        n_octaves = int(np.ceil(np.log2(reach / origin)))
-        pieces = [self._hermite(side, origin, n_octaves)[0] for side in self._sides]
-        self._n_pieces = pieces[0].shape[1]
-        self._coefficients: FloatArray = np.concatenate(pieces, axis=1).astype(dtype)
-        self._origin = self.dtype.type(origin)
-        self._first = self._origin.view(self._bits) >> self._shift
+        self.origin = self._choose_origin()
+        reach = max(self.pivot, np.sqrt(ALPHA_MAX) - self.pivot) + self.origin
+        n_octaves = int(np.ceil(np.log2(reach / self.origin)))
+        pieces = [self._hermite(side, self.origin, n_octaves)[0] for side in self._sides]
+        self.n_pieces = pieces[0].shape[1]
+        self.coefficients: FloatArray = np.concatenate(pieces, axis=1).astype(dtype)
 
-    @property
-    def pivot(self) -> float:
-        """Distance towards which pieces shrink."""
-        return self._pivot
-
-    @property
-    def origin(self) -> float:
-        """Length of the first octave of pieces."""
-        return float(self._origin)
-
-    def along(self, side: int, y: FloatArray, origin: float) -> tuple[FloatArray, FloatArray]:
-        """The function and its derivative by y, on the side of the pivot to which ``side``, 1 or -1, points."""
-        s = self._pivot + side * (y - origin)
-        s[s == 0] = _NEAR_ZERO
-        value, by_alpha = self._curve(s**2)
-        return value, side * 2 * s * by_alpha
-
-    def __call__(self, alpha: FloatArray) -> FloatArray:
-        """Values at an array of alphas, in the table's own type."""
-        alpha = np.asarray(alpha, dtype=self.dtype)
-        flat = alpha.reshape(-1)
-        values = np.empty(flat.size, dtype=self.dtype)
-        scratch = np.empty((3, min(_BLOCK, flat.size)), dtype=self.dtype)
-        for start in range(0, flat.size, _BLOCK):
-            block = flat[start : start + _BLOCK]
-            self._evaluate(block, values[start : start + _BLOCK], scratch[:, : block.size])
-        return values.reshape(alpha.shape)
-
-    def _evaluate(self, alpha: FloatArray, out: FloatArray, scratch: FloatArray) -> None:
-        y, node, index = scratch[0], scratch[1], scratch[2].view(self._bits)
-        np.clip(alpha, 0, self.dtype.type(ALPHA_MAX), out=y)
-        np.sqrt(y, out=y)
-        if self._pivot:
-            np.subtract(y, self.dtype.type(self._pivot), out=y)
-            below = y < 0
-            np.abs(y, out=y)
-        np.add(y, self._origin, out=y)
-        bits = y.view(self._bits)
-        np.bitwise_and(bits, self._bits(-1) << self._shift, out=node.view(self._bits))
-        np.right_shift(bits, self._shift, out=index)
-        np.subtract(index, self._first, out=index)
-        if self._pivot:
-            index[below] += self._bits(self._n_pieces)
-        t = np.subtract(y, node, out=y)
-        c0, c1, c2, c3 = self._coefficients
-        c3.take(index, out=out, mode="clip")
-        for c in (c2, c1, c0):
-            np.multiply(out, t, out=out)
-            np.add(out, c.take(index, out=node, mode="clip"), out=out)
-        if alpha.size and alpha.max() > ALPHA_MAX:
+    def __call__(self, alpha: Array) -> Array:
+        """Values at an array of alphas of any library, in the table's own type; at most `ALPHA_MAX` unless NumPy's."""
+        if namespace_of(alpha) is np:
+            alpha = np.asarray(alpha, dtype=self.dtype)
+        values = backend_of(alpha).look_up(self, alpha)
+        if is_numpy(alpha) and alpha.size and alpha.max() > ALPHA_MAX:
             far = alpha > ALPHA_MAX
             limit = np.finfo(self.dtype).max
-            out[far] = self._curve(alpha[far].astype(np.float64))[0].clip(-limit, limit)
+            values[far] = self._curve(alpha[far].astype(np.float64))[0].clip(-limit, limit)
+        return values
 
     def _choose_origin(self) -> float:
         """The largest origin whose first two octaves of pieces meet the tolerance at their midpoints."""
@@ -133,7 +88,7 @@ class ScoreTable:
         """Largest error of the first two octaves of pieces, in units of the tolerance."""
         (c0, c1, c2, c3), width = self._hermite(side, origin, 2)
         t = width / 2
-        middle = self._pivot + side * (np.cumsum(width) - t)
+        middle = self.pivot + side * (np.cumsum(width) - t)
         exact = self._curve(middle**2)[0]
         error = np.abs(c0 + t * (c1 + t * (c2 + t * c3)) - exact) / np.maximum(1, np.abs(exact))
         return float(error.max()) / _TOLERANCE[self.dtype.type]
@@ -143,7 +98,10 @@ class ScoreTable:
         per_octave = 2**_PIECES_LOG2
         octave, place = np.divmod(np.arange(n_octaves * per_octave + 1), per_octave)
         y = origin * 2.0**octave * (1 + place / per_octave)
-        value, slope = self.along(side, y, origin)
+        s = self.pivot + side * (y - origin)
+        s[s == 0] = _NEAR_ZERO
+        value, by_alpha = self._curve(s**2)
+        slope = side * 2 * s * by_alpha
         h = np.diff(y)
         secant = np.diff(value) / h
         left, right = slope[:-1], slope[1:]

@@ -1,0 +1,1 @@
+"""Ambiguity sets: the divergence that defines them, and their radii."""

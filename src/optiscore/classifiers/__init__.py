@@ -1,0 +1,1 @@
+"""The estimators, and what every fitted classifier says of samples."""

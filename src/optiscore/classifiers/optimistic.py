@@ -1,0 +1,325 @@
+"""OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
+
+from ..decisions.log_scores import ScoreModel
+from ..decisions.rules import choose_offsets
+from ..decisions.tuning import tuned_offsets
+from ..moments.factors import SingularCovarianceError
+from ..moments.labelled import ClassData, TrainingSet, merge
+from ..moments.nominal import class_priors, estimate_moments
+from ..moments.sums import MomentSums
+from ..numerics.arrays import Array, in_place, to_host
+from ..numerics.types import FloatArray
+from ..scores import Likelihood, LikelihoodName, get_likelihood
+from .availability import only_if
+from .base import BaseScoreClassifier
+from .parameters import check_for_blocks, check_parameters, check_pooling, choose_radii
+from .validation import check_known_labels, check_two_classes, validate_block, validate_training
+
+#: Sums of each class, None where it has no samples.
+Sums: TypeAlias = list[MomentSums | None]
+
+
+class OptimisticScoreClassifier(BaseScoreClassifier):
+    """Classifier by optimistic score ratios, robust to moments that are known only roughly.
+
+    Each class has a nominal mean and covariance, and a ball of plausible moments around them: all those whose
+    `moment_divergence` from the nominal ones is at most the class's radius. A sample is judged by its best plausible
+    score under each class (rules "tuned", "prior" or a number), or by best and worst together ("minimax").
+    Radius 0 gives back quadratic and linear discriminant analysis and the Mahalanobis distance classifier.
+
+    Parameters
+    ----------
+    likelihood : {"gaussian", "nonparametric", "fixed-mean"} or Likelihood, default="gaussian"
+        Kind of score, see `log_score`. The nonparametric score is 1 for all points near a class when its radius is
+        large, as it is for tiny samples; such ties are all decided alike, and the Gaussian score is the better choice.
+    radius : {"clt", "empirical"}, float, array-like of shape (n_classes,) or dict, default="clt"
+        Radii: calibrated to Gaussian samples (`clt_radius`) or to the samples at hand (`empirical_radius`), one number
+        for all classes, one per class in the order of `classes_`, or a dict from label to number.
+    quantile : float, default=0.5
+        Quantile of the calibrated radii.
+    decision_rule : {"tuned", "prior", "minimax"}, float or array-like of shape (n_classes,), default="tuned"
+        What the scores are compared by. "tuned" chooses offsets per class that classify the most training samples
+        right (the paper's rule). "prior" weighs scores by the priors: right at radius 0, but with calibrated radii and
+        unequal class sizes the smaller class, whose radius is larger, wins everywhere. "minimax" decides for the class
+        whose smallest plausible posterior is largest; it needs no tuning. A number tau decides between two classes for
+        the second where the ratio of scores is at least tau; several numbers divide each class's score by its own.
+    priors : array-like of shape (n_classes,), default=None
+        Class probabilities; None takes the fractions of the training samples.
+    covariance_estimator : estimator, default=None
+        None stands for Ledoit-Wolf shrinkage of the features standardised within the class. Otherwise any scikit-learn
+        covariance estimator; it is cloned per class, and its ``location_`` is taken as the mean where it has one.
+    pooling : float, default=0.0
+        Weight, between 0 and 1, of the pooled covariance (weighted by the priors) in that of each class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training samples of each class, or their total weight.
+    priors_ : ndarray of shape (n_classes,)
+        Class probabilities.
+    means_ : ndarray of shape (n_classes, n_features)
+        Nominal means.
+    covariances_ : ndarray of shape (n_classes, n_features, n_features)
+        Nominal covariances.
+    radii_ : ndarray of shape (n_classes,)
+        Radii of the ambiguity sets.
+    offsets_ : ndarray of shape (n_classes,)
+        Offsets added to the log scores; for two classes log tau is the first minus the second. For "prior" and
+        "minimax" the logarithms of `priors_`.
+    likelihood_ : str or Likelihood
+        The kind of score.
+    decision_rule_ : {"offsets", "prior", "minimax"}
+        The kind of rule; "offsets" are those that were tuned or given.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had them.
+
+    See Also
+    --------
+    optiscore.dask.OptimisticScoreClassifier : The same on Dask's arrays and data frames.
+    log_score : Scores of points under given moments.
+    RidgeCovariance : Covariance plus a multiple of the identity.
+
+    Notes
+    -----
+    The methods that the paper compares with are settings of this class:
+
+    =========================== =================================================================================
+    method                      setting
+    =========================== =================================================================================
+    GQDA-CLT (paper)            the defaults
+    NPQDA-CLT (paper)           ``likelihood="nonparametric"``
+    KQDA                        ``likelihood="fixed-mean"`` with a radius per class
+    RQDA                        ``radius=0, covariance_estimator=RidgeCovariance(rho)``
+    SQDA                        ``radius=0, covariance_estimator=GraphicalLasso(rho)``
+    shrunk QDA, tuned           ``radius=0``
+    QDA                         ``radius=0, decision_rule="prior", covariance_estimator=EmpiricalCovariance()``
+    LDA                         the same with ``pooling=1``
+    Mahalanobis distance        ``radius=0, decision_rule=1, likelihood="nonparametric"``
+    =========================== =================================================================================
+
+    The fitted attributes are the model: predictions follow when one of them is replaced, such as ``priors_`` by those
+    of another population. The arrays are read-only; `class_count_`, and `offsets_` where they follow from the priors,
+    cannot be set. Pickles and files hold parameters and fitted attributes, and after `partial_fit` its sums.
+
+    Samples of type float32 are kept so: distances, scores and probabilities are computed in float32, which loses digits
+    of features whose mean is large against their spread. Moments are float64 always.
+
+    Under scikit-learn's ``array_api_dispatch``, samples of PyTorch, CuPy, JAX and other libraries of the array API
+    standard stay in their library and on their device, and so do results and fitted arrays; what moves to the host is
+    sums of size O(d^2), labels and, for the rule "tuned", scores. Certified factors, radius "empirical" and covariance
+    estimators of scikit-learn are computed on the host. Copies, pickles and files hold NumPy's arrays;
+    ``sklearn.utils._array_api.move_estimator_to`` brings them to a device again.
+
+    References
+    ----------
+    Nguyen, Si, Blanchet: Robust Bayesian Classification Using an Optimistic Score Ratio, ICML 2020.
+
+    Examples
+    --------
+    >>> from optiscore import OptimisticScoreClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
+    >>> model.score(X, y)
+    0.98
+    >>> lower, upper = model.predict_proba_bounds(X[[0, 70, 133]])
+    >>> lower.round(2)
+    array([[1.  , 0.  , 0.  ],
+           [0.  , 0.  , 0.02],
+           [0.  , 0.05, 0.01]])
+    >>> model.predict_set(X[[0, 70, 133]])
+    array([[ True, False, False],
+           [False,  True,  True],
+           [False,  True,  True]])
+    >>> model.certified_factor(X[[0, 70, 133]]).round(2)
+    array([1.017e+01, 1.000e-02, 5.000e-02])
+    """
+
+    def __init__(
+        self,
+        likelihood: LikelihoodName | Likelihood = "gaussian",
+        *,
+        radius: Any = "clt",
+        quantile: float = 0.5,
+        decision_rule: Any = "tuned",
+        priors: ArrayLike | None = None,
+        covariance_estimator: Any = None,
+        pooling: float = 0.0,
+    ) -> None:
+        self.likelihood = likelihood
+        self.radius = radius
+        self.quantile = quantile
+        self.decision_rule = decision_rule
+        self.priors = priors
+        self.covariance_estimator = covariance_estimator
+        self.pooling = pooling
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn moments, radii and offsets from labelled samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; integers act as repetitions. They weigh moments, shrinkage, priors, radii and offsets.
+            Samples of weight 0 are left out, and so is a class that has no others.
+
+        Returns
+        -------
+        self : OptimisticScoreClassifier
+        """
+        self._start_anew()
+        self.classes_, training = validate_training(self, X, y, sample_weight)
+
+        def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
+            optimistic = to_host(model.optimistic(in_place(training.X)))
+            return tuned_offsets(optimistic, training.codes, priors, training.weight)
+
+        return self._learn(training.by_class(), tune, training.X)
+
+    def _start_anew(self) -> None:
+        """Let go of what predicts and of earlier sums: a fit that fails leaves no model that is half the old one."""
+        for name in ("covariances_", "_sums"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _check_for_blocks(self) -> None:
+        check_for_blocks(self.decision_rule, self.radius, self.covariance_estimator)
+
+    @only_if(_check_for_blocks)
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from one more block of samples; the blocks have one sample or more each, in any order.
+
+        The model is that of `fit` on all blocks together, but for rounding. Until each class has samples, and a
+        covariance that is positive definite, the classifier is not fitted and its methods say why.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever occur; needed in the first call only.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, as for `fit`.
+
+        Returns
+        -------
+        self : OptimisticScoreClassifier
+
+        Raises
+        ------
+        ValueError
+            If a parameter needs all samples at once: decision_rule "tuned", radius "empirical", or a covariance
+            estimator other than None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance. ``hasattr`` tells
+            beforehand. Also after `fit`, which keeps no sums that a block could be added to.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from optiscore import OptimisticScoreClassifier
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = OptimisticScoreClassifier(decision_rule="minimax")
+        >>> for rows in np.array_split(np.arange(150), 4):
+        ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+        >>> whole = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
+        >>> np.allclose(model.covariances_, whole.covariances_, rtol=1e-12)
+        True
+        """
+        check_parameters(self.get_params(deep=False))
+        sums = self._sums_so_far()
+        points, labels, weight = validate_block(self, X, y, sample_weight, reset=sums is None)
+        known = self._known_classes(to_host(classes), is_first=sums is None)
+        check_known_labels(labels, known)
+        block = TrainingSet(points, np.searchsorted(known, labels), known, weight).counted().sums()
+        merged: Sums = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
+        self.classes_ = known
+        # Until there is a model, the methods say what is lacking.
+        with suppress(_TooFewSamplesError, SingularCovarianceError):
+            self._learn(_class_data(known, merged), None, points)
+        self._sums = merged
+        return self
+
+    def _learn(
+        self,
+        classes: Sequence[ClassData],
+        tune: Callable[[ScoreModel, FloatArray], FloatArray] | None,
+        samples: Array = None,
+    ) -> Self:
+        """From what is known of each class to moments, radii and offsets; without samples, these cannot be tuned."""
+        priors = class_priors(self.priors, classes)
+        moments = estimate_moments(classes, priors, self.covariance_estimator, check_pooling(self.pooling))
+        radii = choose_radii(self.radius, self.quantile, classes, moments)
+        model = ScoreModel(get_likelihood(self.likelihood), moments, radii)
+        offsets = choose_offsets(self.decision_rule, priors, None if tune is None else lambda: tune(model, priors))
+        class_count = np.array([known.sums.weight_sum for known in classes])
+        return self._set_fitted(class_count, priors, model, offsets, samples)
+
+    def _sums_so_far(self) -> Sums | None:
+        """The sums of earlier blocks, None if there were none."""
+        if not hasattr(self, "_sums") and self.__sklearn_is_fitted__():
+            raise ValueError(
+                "partial_fit cannot go on after fit, which keeps no sums. Start with partial_fit instead: "
+                "sklearn.base.clone(model).partial_fit(...)."
+            )
+        return getattr(self, "_sums", None)
+
+    def _known_classes(self, given: Any, is_first: bool) -> np.ndarray:
+        """All labels that will ever occur, as the first call lists them."""
+        if given is None:
+            if is_first:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            return self.classes_
+        # As fit has them: labels that are objects stay objects.
+        listed = np.unique(np.asarray(given))
+        if not is_first and not np.array_equal(listed, self.classes_):
+            raise ValueError(
+                f"`classes={listed.tolist()}` is not the same as on last call to partial_fit, was: "
+                f"{self.classes_.tolist()}."
+            )
+        return check_two_classes(listed)
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__() and hasattr(self, "_sums"):
+            try:
+                self._learn(_class_data(self.classes_, self._sums), None)
+            except (_TooFewSamplesError, SingularCovarianceError) as error:
+                raise NotFittedError(f"This {type(self).__name__} has seen too few samples: {error}") from None
+        super()._check_fitted()
+
+
+class _TooFewSamplesError(ValueError):
+    """A class has no samples yet."""
+
+
+def _class_data(classes: np.ndarray, sums: Sums) -> list[ClassData]:
+    """What is known of each class from blocks."""
+    data = []
+    for label, known in zip(classes, sums, strict=True):
+        if known is None:
+            raise _TooFewSamplesError(f"there are no samples of class {str(label)!r} yet.")
+        data.append(ClassData(label, known))
+    return data

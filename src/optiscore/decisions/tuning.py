@@ -1,0 +1,215 @@
+"""Tuned offsets: those under which the most training samples are classified right (paper, equation for tau*)."""
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from ..numerics.types import BoolArray, FloatArray
+
+#: Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
+ROUNDING = {np.float64: 1e-9, np.float32: 1e-6}
+
+# Stands for a weight of 0 in a logarithm.
+_TINY = 1e-100
+
+
+def tuned_offsets(
+    optimistic: FloatArray, codes: np.ndarray, priors: FloatArray, sample_weight: FloatArray | None = None
+) -> FloatArray:
+    """Offsets per class under which the largest log score plus offset is right for the most weight of the samples.
+
+    Parameters
+    ----------
+    optimistic : ndarray of shape (n_classes, n_samples)
+        Optimistic log scores of the training samples.
+    codes : ndarray of shape (n_samples,)
+        Classes of the samples, 0 to n_classes - 1.
+    priors : ndarray of shape (n_classes,)
+        Class probabilities.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weights of the samples.
+    """
+    return ascend(_RankedScores(optimistic, codes, sample_weight), priors)
+
+
+class TrainingScores(Protocol):
+    """The log scores of all training samples, wherever they are."""
+
+    def right(self, offsets: FloatArray) -> float:
+        """Weight of the samples that are right under offsets."""
+
+    def best_offset(self, c: int, offsets: FloatArray) -> tuple[float, float]:
+        """The offset of class c that is right for the most weight given those of the others, and that weight."""
+
+
+def ascend(scores: TrainingScores, priors: FloatArray) -> FloatArray:
+    """Tuned offsets.
+
+    Two classes: the paper's tau*, exactly. More: one class after the other takes its best offset given the others',
+    from the better of no offsets and log priors, until no class gains.
+    """
+    if len(priors) == 2:
+        return np.array([0.0, scores.best_offset(1, np.zeros(2))[0]])
+    offsets = max((np.zeros(len(priors)), np.log(priors)), key=scores.right)
+    reached, before = scores.right(offsets), -np.inf
+    while reached > before:
+        before = reached
+        for c in range(len(priors)):
+            offset, value = scores.best_offset(c, offsets)
+            if value > reached * (1 + 1e-12):
+                offsets, reached = np.where(np.arange(len(priors)) == c, offset, offsets), value
+    return offsets
+
+
+class LabelledScores:
+    """Log scores (n_classes, n_samples) of samples in memory, with their classes and weights."""
+
+    def __init__(self, optimistic: FloatArray, codes: np.ndarray, sample_weight: FloatArray | None) -> None:
+        self.optimistic, self.codes, self.weight = optimistic, codes, sample_weight
+
+    def right(self, offsets: FloatArray) -> float:
+        """Weight of the samples that are right under offsets."""
+        hits = self._contenders(offsets).first == self.codes
+        return float(np.count_nonzero(hits) if self.weight is None else self.weight[hits].sum())
+
+    def best_offset(self, c: int, offsets: FloatArray) -> tuple[float, float]:
+        """The offset of class c that is right for the most weight given those of the others, and that weight."""
+        threshold, value = best_threshold(*self.leads(c, offsets))
+        return -threshold, value
+
+    def leads(self, c: int, offsets: FloatArray) -> tuple[FloatArray, BoolArray, FloatArray | None]:
+        """Lead of class c, without its offset, over the best of the others; whether it is right; and weights.
+
+        Samples of a third class are left out: they are wrong whichever of the two wins.
+        """
+        if len(self.optimistic) == 2:
+            rival = self.optimistic[1 - c] + self.optimistic.dtype.type(offsets[1 - c])
+            return self.optimistic[c] - rival, self.codes == c, self.weight
+        lead, rivals = self._contenders(offsets).lead_of(c)
+        counts = (self.codes == c) | (self.codes == rivals)
+        return lead[counts], self.codes[counts] == c, None if self.weight is None else self.weight[counts]
+
+    def _contenders(self, offsets: FloatArray) -> "_Contenders":
+        return _Contenders(self.optimistic, offsets)
+
+
+class _RankedScores(LabelledScores):
+    """Log scores that remember the contenders under the latest offsets, at the price of memory."""
+
+    _ranked: "tuple[FloatArray, _Contenders] | None" = None
+
+    def _contenders(self, offsets: FloatArray) -> "_Contenders":
+        if self._ranked is None or (self._ranked[0] != offsets).any():
+            self._ranked = offsets, super()._contenders(offsets)
+        return self._ranked[1]
+
+
+class _Contenders:
+    """The two classes with the largest log score plus offset for each sample; equal but for rounding, the first."""
+
+    def __init__(self, optimistic: FloatArray, offsets: FloatArray) -> None:
+        columns, samples = optimistic + offsets[:, None], np.arange(optimistic.shape[1])
+        self._optimistic = optimistic
+        rounding = ROUNDING[optimistic.dtype.type]
+        self.first = _first_of_highest(columns, rounding)
+        self._highest = columns[self.first, samples]
+        columns[self.first, samples] = -np.inf
+        self._second = _first_of_highest(columns, rounding)
+        self._next = columns[self._second, samples]
+
+    def lead_of(self, c: int) -> tuple[FloatArray, np.ndarray]:
+        """Lead of class c, without an offset, over the best of the others, and which one that is."""
+        mine = self.first == c
+        return self._optimistic[c] - np.where(mine, self._next, self._highest), np.where(mine, self._second, self.first)
+
+
+def _first_of_highest(columns: FloatArray, rounding: float) -> np.ndarray:
+    highest = columns.max(axis=0)
+    slack = rounding * np.maximum(np.abs(highest), 1)
+    return (columns >= highest - slack).argmax(axis=0)
+
+
+def best_threshold(
+    ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None = None
+) -> tuple[float, float]:
+    """The t for which "positive iff ratio >= t" is right for the most weight of the samples, and that weight.
+
+    Ratios that differ by rounding only, relative to their size, count as equal, as copies of one sample do. Every t
+    between two neighbouring ratios is as good: the middle is taken. Of several best places, the one nearest to where
+    the classes balance (t = log of negative over positive weight) is taken.
+    """
+    inner, steps = sort_steps(ratio, positive, sample_weight)
+    values = np.empty(inner.size + 2)
+    values[0], values[1:-1], values[-1] = below(inner[0]), inner, above(inner[-1])
+    right = np.empty(inner.size + 1, dtype=np.float64 if sample_weight is not None else np.int64)
+    right[0] = np.count_nonzero(positive) if sample_weight is None else sample_weight[positive].sum()
+    right[1:] = steps
+    np.cumsum(right, out=right)
+    rounding = ROUNDING[ratio.dtype.type]
+    # Few cuts are best: whether values part is asked of these first.
+    cuts = _highest(right)
+    if not are_apart(values[cuts], values[cuts + 1], rounding).any():
+        cuts = np.arange(right.size)
+    return best_cut(values[cuts], values[cuts + 1], right[cuts], balance(right[0], right[-1]), rounding)
+
+
+def best_cut(
+    low: FloatArray, high: FloatArray, right: np.ndarray, where_balanced: float, rounding: float
+) -> tuple[float, float]:
+    """The best of some cuts between neighbouring values: its middle, and the weight that is right there."""
+    apart = are_apart(low, high, rounding)
+    low, high, right = low[apart], high[apart], right[apart]
+    best = _highest(right)
+    middle = 0.5 * low[best] + 0.5 * high[best]
+    return float(middle[np.abs(middle - where_balanced).argmin()]), float(right[best[0]])
+
+
+def balance(positive: float, negative: float) -> float:
+    """Logarithm of the ratio of the weights of negatives and positives."""
+    return math.log(max(float(negative), _TINY) / max(float(positive), _TINY))
+
+
+def below(value: float) -> float:
+    """Where a cut before all values ends: the cut lies 1 outside, or enough to differ by more than rounding."""
+    return float(value) - max(2.0, 1e-3 * abs(float(value)))
+
+
+def above(value: float) -> float:
+    """Where a cut behind all values ends."""
+    return -below(-float(value))
+
+
+def _highest(right: np.ndarray) -> np.ndarray:
+    """Where the number of right decisions is largest, or their weight but for rounding."""
+    top = right.max()
+    return np.flatnonzero(right >= (top if right.dtype.kind == "i" else top * (1 - 1e-12)))
+
+
+def are_apart(low: FloatArray, high: FloatArray, rounding: float) -> BoolArray:
+    """Whether neighbouring values differ by more than rounding."""
+    size = np.minimum(np.abs(low), np.abs(high))
+    return high - low > rounding * np.maximum(size, 1)
+
+
+def sort_steps(
+    ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None
+) -> tuple[FloatArray, np.ndarray]:
+    """Sorted values, and what a cut gains in passing each: the weight of a negative, or minus that of a positive."""
+    ratio = ratio.astype(np.float64, copy=False)
+    if sample_weight is None:
+        values, flags = _sort_with_flags(ratio, positive)
+        return values, 1 - 2 * flags
+    order = np.argsort(ratio)
+    return ratio[order], np.where(positive, -sample_weight, sample_weight)[order]
+
+
+def _sort_with_flags(values: FloatArray, flags: BoolArray) -> tuple[FloatArray, np.ndarray]:
+    """Sort values, each with a flag of its own; returns both in the new order, the flags as 0 and 1.
+
+    The flag takes the place of the last bit of its value, and travels with it: sorting doubles is several times faster
+    than sorting an index. The values change by a rounding error, which `are_apart` ignores.
+    """
+    tagged = (values.view(np.int64) & -2) | flags
+    ordered = np.sort(tagged.view(np.float64))
+    return ordered, (ordered.view(np.int64) & 1).astype(np.int8)

@@ -1,0 +1,234 @@
+"""Moments of one class as sums that merge in any order: what streams, clusters and the fit in memory share."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..numerics.arrays import Array, namespace_of
+from ..numerics.backend import Summary, backend_of
+from ..numerics.types import BoolArray, FloatArray
+
+# Units are powers of 2**400: fourth powers of 2**-200 to 2**200 units, and their sums, neither under- nor overflow.
+_UNIT_STEP, _LARGEST_UNIT = 400, 800
+
+# Sums around a mean of a fraction f of the data lose a factor 1/f of their precision at worst.
+_SMALLEST_FRACTION = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class MomentSums:
+    """Sums that tell weight, mean, covariance and Ledoit-Wolf shrinkage of one class; ``a + b`` merges two of them.
+
+    With u = (x - origin)/unit, the sums over the samples are the Gram matrix G of the vectors (1, u, u^2): it holds
+    those of u_j, u_j u_k, u_j^2 u_k and u_j^2 u_k^2. Around another origin, (1, v, v^2) is a linear function of
+    (1, u, u^2), so that G can be moved and added without the samples. The origin is kept near the mean, so that nothing
+    cancels; the unit is 1 unless squares of squares would over- or underflow, or all samples are equal. Everything is
+    float64.
+
+    Parameters
+    ----------
+    origin, unit : ndarray of shape (n_features,)
+        Where the sums are centred, and their scale.
+    gram : ndarray of shape (1 + 2 n_features, 1 + 2 n_features)
+        The sums.
+    lowest, highest : ndarray of shape (n_features,)
+        Range of each feature.
+    resolution : float
+        Relative rounding error of the samples, that of float32 or float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore import MomentSums
+    >>> X = np.random.default_rng(0).normal(loc=1e8, size=(1000, 3))
+    >>> parts = MomentSums.from_samples(X[:10]) + MomentSums.from_samples(X[10:])
+    >>> np.allclose(parts.covariance, np.cov(X.T, bias=True), rtol=1e-10)
+    True
+    >>> parts.weight_sum, parts.n_features
+    (1000.0, 3)
+    """
+
+    origin: FloatArray
+    unit: FloatArray
+    gram: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+    resolution: float
+
+    @classmethod
+    def from_samples(cls, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Sums over samples, of which at least one counts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite samples; float32 is read as it is, everything else as float64.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; integers act as repetitions, and samples of weight 0 are left out.
+        """
+        X = np.asarray(X)
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        if X.ndim != 2 or not X.shape[1]:
+            raise ValueError(f"X must have two dimensions, samples and at least one feature, got shape {X.shape}.")
+        if sample_weight is None:
+            return cls.from_rows(X)
+        weight = np.asarray(sample_weight, dtype=np.float64)
+        if weight.shape != X.shape[:1]:
+            raise ValueError(f"sample_weight must hold one number for each of {len(X)} samples, got {weight.shape}.")
+        if not ((weight >= 0) & (weight < np.inf)).all():
+            raise ValueError("sample_weight must hold finite numbers >= 0.")
+        return cls.from_rows(X, weight, np.flatnonzero(weight))
+
+    @classmethod
+    def from_rows(cls, X: Array, sample_weight: FloatArray | None = None, rows: np.ndarray | None = None) -> Self:
+        """Sums over those samples (None: all) that rows lists; their weights are positive, and nothing is checked.
+
+        X may be of any library; the samples are summed where they are.
+        """
+        n = X.shape[0] if rows is None else len(rows)
+        sums = backend_of(X).power_sums(X, n)
+        resolution = float(namespace_of(X).finfo(X.dtype).eps)
+        total: Self | None = None
+        anchored = 0.0
+        # Beyond the range of numbers the sums become infinite; whoever makes a covariance of them says so.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, n, sums.rows_per_block):
+                block = slice(start, min(start + sums.rows_per_block, n))
+                chosen = block if rows is None else rows[block]
+                block_sums = sums.load(chosen, None if sample_weight is None else sample_weight[chosen])
+                if total is not None and total._can_hold(block_sums, anchored, sums.reach):
+                    origin, unit = total.origin, total.unit
+                else:
+                    origin, unit = sums.anchor(block_sums, *_centre_and_unit(block_sums))
+                part = cls(origin, unit, sums.gram(origin, unit), block_sums.lowest, block_sums.highest, resolution)
+                total = part if total is None else total + part
+                if total.origin is not origin or not anchored:
+                    anchored = total.weight_sum
+        if total is None or not total.weight_sum > 0:
+            raise ValueError("moments need at least one sample of positive weight.")
+        if not np.isfinite([total.lowest, total.highest]).all():
+            raise ValueError("X contains NaN or infinity; remove or impute these entries first.")
+        return total
+
+    def __add__(self, other: Self) -> Self:
+        """Sums over the samples of both, around the common origin if they share one, or else their common mean."""
+        if not isinstance(other, MomentSums):
+            return NotImplemented
+        if self.n_features != other.n_features:
+            raise ValueError(f"sums over {self.n_features} and {other.n_features} features cannot be merged.")
+        if self.origin is other.origin and self.unit is other.unit:
+            origin, unit, gram = self.origin, self.unit, self.gram + other.gram
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                origin, unit = self._common_anchor(other)
+                gram = self._gram_around(origin, unit) + other._gram_around(origin, unit)
+        return type(self)(
+            origin,
+            unit,
+            gram,
+            np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest),
+            max(self.resolution, other.resolution),
+        )
+
+    def __radd__(self, nothing: int) -> Self:
+        """What ``sum`` needs, which starts at 0."""
+        return self if nothing == 0 else NotImplemented
+
+    @property
+    def weight_sum(self) -> float:
+        """Number of samples, or their total weight."""
+        return float(self.gram[0, 0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.origin)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean of each feature."""
+        return self.origin + self.unit * (self._first() / self.weight_sum)
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Covariance with denominator n."""
+        covariance, _ = self.central()
+        # Variances beyond the range of numbers become infinite; the caller can say which class has them.
+        with np.errstate(over="ignore", under="ignore"):
+            return covariance * self.unit * self.unit[:, None]
+
+    @property
+    def is_constant(self) -> BoolArray:
+        """Which features do not vary beyond rounding."""
+        half = _half_reach(self.mean, self.lowest, self.highest)
+        return half <= 4 * self.resolution * np.maximum(np.abs(self.highest), np.abs(self.lowest))
+
+    def central(self) -> tuple[FloatArray, FloatArray]:
+        """Means of v_j v_k and of v_j^2 v_k^2, with v = (x - mean)/unit."""
+        d = self.n_features
+        gram = _moved(self.gram, np.ones(d), -self._first() / self.weight_sum) / self.weight_sum
+        return gram[1 : d + 1, 1 : d + 1], gram[d + 1 :, d + 1 :]
+
+    def _first(self) -> FloatArray:
+        return self.gram[0, 1 : 1 + self.n_features]
+
+    def _can_hold(self, block: Summary, anchored: float, reach: float) -> bool:
+        """Whether more samples can be summed around the origin, which is the mean of samples of weight ``anchored``."""
+        is_near = self.weight_sum + block.weight_sum <= anchored / _SMALLEST_FRACTION
+        half = _half_reach(self.origin, block.lowest, block.highest)
+        return bool(is_near and (half <= reach * self.unit).all())
+
+    def _common_anchor(self, other: Self) -> tuple[FloatArray, FloatArray]:
+        """The mean of the samples of both, and a unit for their deviations from it."""
+        gap = _unit_for(np.abs(0.5 * other.origin - 0.5 * self.origin))
+        unit = np.maximum(np.maximum(self.unit, other.unit), gap)
+        away = self._first() * (self.unit / unit) + other._first() * (other.unit / unit)
+        away += other.weight_sum * _difference(other.origin, self.origin, unit)
+        return self.origin + unit * (away / (self.weight_sum + other.weight_sum)), unit
+
+    def _gram_around(self, origin: FloatArray, unit: FloatArray) -> FloatArray:
+        """The Gram matrix for another origin and unit."""
+        return _moved(self.gram, self.unit / unit, _difference(self.origin, origin, unit))
+
+
+def _centre_and_unit(block: Summary) -> tuple[FloatArray, FloatArray]:
+    """Where to centre sums over a block of samples, and the unit for their deviations."""
+    origin = np.nan_to_num(block.mean).clip(block.lowest, block.highest)
+    return origin, _unit_for(_half_reach(origin, block.lowest, block.highest))
+
+
+def _half_reach(origin: FloatArray, lowest: FloatArray, highest: FloatArray) -> FloatArray:
+    """Half the largest distance from an origin within a range; the whole may exceed the range of numbers."""
+    return np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest)
+
+
+def _difference(a: FloatArray, b: FloatArray, unit: FloatArray) -> FloatArray:
+    """(a - b)/unit, where a - b may exceed the range of numbers."""
+    return 2 * ((0.5 * a - 0.5 * b) / unit)
+
+
+def _moved(gram: FloatArray, ratio: FloatArray, shift: FloatArray) -> FloatArray:
+    """Gram matrix T G T' of (1, v, v^2) with v = ratio u + shift, from that of (1, u, u^2): v^2 is linear in these."""
+    # T G, then T (T G)' = (T G T')', which is symmetric.
+    return _apply_move(_apply_move(gram, ratio, shift).T, ratio, shift)
+
+
+def _apply_move(gram: FloatArray, ratio: FloatArray, shift: FloatArray) -> FloatArray:
+    """T G, where T maps (1, u, u^2) to (1, v, v^2)."""
+    d = len(shift)
+    one, first, second = gram[:1], gram[1 : d + 1], gram[d + 1 :]
+    ratio, shift = ratio[:, None], shift[:, None]
+    return np.concatenate(
+        [one, ratio * first + shift * one, ratio * ratio * second + 2 * ratio * shift * first + shift * shift * one]
+    )
+
+
+def _unit_for(half: FloatArray) -> FloatArray:
+    """A unit for deviations of up to twice each number."""
+    steps = np.round((np.frexp(half)[1] + 1) / _UNIT_STEP)
+    powers = np.where(half > 0, _UNIT_STEP * steps, -_LARGEST_UNIT)
+    return np.ldexp(1.0, powers.clip(-_LARGEST_UNIT, _LARGEST_UNIT).astype(int))

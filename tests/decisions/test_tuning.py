@@ -1,0 +1,47 @@
+"""The tuned threshold: the best of all, by trying every one, with ties, weights and both precisions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optiscore import OptimisticScoreClassifier
+from optiscore.decisions.tuning import best_threshold
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1))
+def test_tuned_threshold_is_the_best_of_all(seed):
+    """The paper's equation for tau*, by trying every threshold."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(30, 2)), rng.integers(2, size=30)
+    y[:4] = [0, 0, 1, 1]
+    weight = rng.integers(1, 4, size=30)
+    model = OptimisticScoreClassifier().fit(X, y, sample_weight=weight)
+    best = model.log_score_bounds(X)[1]
+    ratio = best[:, 1] - best[:, 0]
+    reached = [weight[(ratio >= t) == (y == 1)].sum() for t in np.append(ratio, np.inf)]
+    assert weight[model.predict(X) == y].sum() == max(reached)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([np.float64, np.float32]), st.sampled_from([None, 0, 1]))
+@settings(max_examples=300, deadline=None)
+def test_best_threshold_by_trying_all(seed, dtype, decimals):
+    """With and without weights, in both precisions, with many ties and with none."""
+    rng = np.random.default_rng(seed)
+    n = rng.integers(1, 60)
+    ratio = rng.normal(size=n) * rng.choice([0.1, 1, 100])
+    ratio = (ratio if decimals is None else ratio.round(decimals)).astype(dtype)
+    positive = rng.normal(size=n) * rng.choice([0.1, 3]) + ratio > 0
+    reached = max(((ratio >= t) == positive).sum() for t in np.append(ratio, np.inf))
+    for weight in (None, np.ones(n)):
+        threshold, right = best_threshold(ratio, positive, weight)
+        assert right == reached == ((ratio >= threshold) == positive).sum()
+
+
+def test_thresholds_between_adjacent_numbers():
+    near = np.array([1.0, np.nextafter(1, 2)])
+    threshold, right = best_threshold(near, np.array([False, True]))
+    assert right == 1
+    assert not (threshold > 1) & (threshold <= near[1])
+    assert best_threshold(np.array([1.0, 2.0]), np.array([True, True])) == pytest.approx((0.0, 2.0), abs=1e-15)

@@ -1,0 +1,68 @@
+"""Displays: what they draw is what the estimator says."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from kinds import blobs
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from optiscore import OptimisticScoreClassifier
+from optiscore.metrics import area_under_risk_coverage
+from optiscore.plotting import CertifiedRegionsDisplay, PosteriorBoundsDisplay, RiskCoverageDisplay
+
+mpl.use("Agg")
+
+
+@pytest.fixture(params=["classifier", "pipeline"])
+def fitted(request):
+    X, y = blobs(3, d=2)
+    labels = np.array(["ant", "bee", "cat"])[y]
+    classifier = OptimisticScoreClassifier(decision_rule="minimax")
+    model = classifier if request.param == "classifier" else make_pipeline(StandardScaler(), classifier)
+    yield model.fit(X, labels), X, labels
+    mpl.pyplot.close("all")
+
+
+def test_risk_coverage(fitted):
+    model, X, y = fitted
+    display = RiskCoverageDisplay.from_estimator(model, X, y)
+    right = model.predict(X) == y
+    assert display.risk[-1] == pytest.approx(1 - right.mean())
+    assert "OptimisticScoreClassifier (area" in display.line_.get_label()
+    margin = np.sort(model.predict_proba(X), axis=1)[:, -1]
+    other = RiskCoverageDisplay.from_predictions(y, model.predict(X), margin, name="margin", ax=display.ax_)
+    assert other.figure_ is display.figure_
+    assert other.area == area_under_risk_coverage(right, margin)
+
+
+def test_posterior_bounds(fitted):
+    model, X, _ = fitted
+    display = PosteriorBoundsDisplay.from_estimator(model, X, class_of_interest="bee")
+    assert len(display.ax_.patches) == len(X)
+    assert (display.lower <= display.upper).all()
+    assert display.ax_.get_ylabel() == "plausible probability of bee"
+    assert PosteriorBoundsDisplay.from_estimator(model, X).class_name == "cat"
+    with pytest.raises(ValueError, match="class_of_interest must be one of"):
+        PosteriorBoundsDisplay.from_estimator(model, X, class_of_interest="dog")
+
+
+def test_certified_regions(fitted):
+    model, X, y = fitted
+    display = CertifiedRegionsDisplay.from_estimator(model, X, y, resolution=40)
+    assert display.labels.shape == display.certified.shape == (40, 40)
+    corner = np.array([[display.x0[0], display.x1[-1]]])
+    assert ["ant", "bee", "cat"][display.labels[-1, 0]] == model.predict(corner)[0]
+    again = CertifiedRegionsDisplay.from_predictions(
+        display.x0, display.x1, display.labels, display.certified, class_names=display.class_names
+    )
+    np.testing.assert_array_equal(again.ax_.images[0].get_array(), display.ax_.images[0].get_array())
+    with pytest.raises(ValueError, match="X must have two features"):
+        CertifiedRegionsDisplay.from_estimator(model, np.ones((5, 3)))
+
+
+def test_other_estimators_are_refused(fitted):
+    _, X, y = fitted
+    with pytest.raises(ValueError, match="got LogisticRegression"):
+        RiskCoverageDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
