@@ -1,10 +1,11 @@
 # The door to everything: what CI runs is what a person runs. `make help` lists it.
 .DEFAULT_GOAL := help
-.PHONY: help test test-slow check format bench bench-scaling reproduce clean
+.PHONY: help test test-slow test-oldest check format bench bench-scaling reproduce clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -21,15 +22,26 @@ $(VENV)/.has-%: pyproject.toml | $(BIN)/python
 test: $(VENV)/.has-test ## Run the tests (a few minutes)
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-slow: $(VENV)/.has-test ## Run the slow statistical tests (they need OPTISCORE_DATA)
+test-slow: $(VENV)/.has-test ## Run the slow statistical tests (all of the paper's data sets: OPTISCORE_DATA)
 	$(BIN)/python -m pytest -n auto -m slow
 
-check: $(VENV)/.has-check ## Lint, formatting and types
+# The oldest versions that pyproject allows, in an environment of their own.
+$(OLDEST)/.has-test: pyproject.toml .ci/floors.py | $(BIN)/python
+	$(PYTHON) -m venv $(OLDEST)
+	$(BIN)/python .ci/floors.py > $(OLDEST)/floors.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/floors.txt --editable '.[test]'
+	@touch $@
+
+test-oldest: $(OLDEST)/.has-test ## Run the tests with the oldest allowed versions
+	$(OLDEST)/bin/python -m pytest -n auto -m "not slow"
+
+check: $(VENV)/.has-check ## Lint, formatting, types and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
-format: $(VENV)/.has-check ## Format the code and mend what the linter can
+format: $(VENV)/.has-check ## Format the code and fix what the linter can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
@@ -46,5 +58,5 @@ reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minu
 	$(BIN)/optiscore reproduce all
 
 clean: ## Remove the virtual environment and all caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
