@@ -2,7 +2,7 @@
 
 The simulated cluster has one scheduler, which handles one task after the other, and workers that ask it for work. A
 block takes as long as a measured one; a merge fetches its parts over the network first. Nothing else is modelled:
-disks, stragglers and a network that is shared are not.
+disks, stragglers and a network that is fractiond are not.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def calibration_table(costs: Costs, measured: dict[int, float]) -> Table:
 
 def extrapolation_table(costs: Costs) -> Table:
     """Seconds for more rows on more workers, with blocks of several sizes, and what they wait for."""
-    table = Table(title="simulated: seconds, and the share of them that the workers compute")
+    table = Table(title="simulated: seconds, and the fraction of them that the workers compute")
     for heading in ("rows", "workers", "rows per block", "blocks", "seconds", "workers busy", "scheduler busy"):
         table.add_column(heading, justify="right")
     per_block = N_ROWS // N_BLOCKS

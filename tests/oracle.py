@@ -9,6 +9,8 @@ from pathlib import Path
 
 from mpmath import log, mp, mpf, nstr
 
+from optiscore.scores import LIKELIHOODS
+
 STORED = Path(__file__).parent / "data" / "scores.csv"
 
 mp.dps = 60
@@ -92,7 +94,7 @@ def value(likelihood, side, d, rho, alpha):
 
 def write_reference_values():
     """Store values over all magnitudes, to 25 digits."""
-    kinds = product(("gaussian", "nonparametric", "fixed-mean"), ("optimistic", "pessimistic"))
+    kinds = product(LIKELIHOODS, ("optimistic", "pessimistic"))
     grid = product(
         kinds, (1, 2, 7, 40, 600), ("1e-9", "1e-3", "0.25", "4", "80"), ("0", "1e-5", "0.6", "5", "300", "1e8")
     )

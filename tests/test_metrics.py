@@ -26,9 +26,9 @@ def test_curve_by_thresholds():
     rng = np.random.default_rng(0)
     right, confidence = rng.random(200) < 0.7, rng.normal(size=200).round(1)
     coverage, risk, thresholds = risk_coverage_curve(right, confidence)
-    for share, error, threshold in zip(coverage, risk, thresholds, strict=True):
+    for fraction, error, threshold in zip(coverage, risk, thresholds, strict=True):
         kept = confidence >= threshold
-        assert share == pytest.approx(kept.mean())
+        assert fraction == pytest.approx(kept.mean())
         assert error == pytest.approx(1 - right[kept].mean())
     assert coverage[-1] == 1
     assert (np.diff(thresholds) < 0).all()

@@ -32,3 +32,26 @@ def test_examples_of_the_readme_run():
     names = {}
     for block in blocks:
         exec(compile(block, str(readme), "exec"), names)
+
+
+def test_without_private_names_of_other_libraries():
+    """What is imported from them by a private name has a fallback."""
+    code = """
+import dask._task_spec as graph
+import dask.array as da
+import dask.dataframe, distributed
+import numpy as np
+import sklearn.discriminant_analysis
+import sklearn.utils._array_api as dispatch
+alias, convert = graph.Alias, dispatch._convert_to_numpy
+del graph.Alias, dispatch._convert_to_numpy
+import optiscore.dask.blocks, optiscore.numerics.arrays
+from optiscore.dask import OptimisticScoreClassifier
+graph.Alias, dispatch._convert_to_numpy = alias, convert
+assert optiscore.dask.blocks.Task is None and not optiscore.numerics.arrays.has_dispatch
+X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+blocks = da.from_array(X, chunks=20), da.from_array(y, chunks=20)
+model = OptimisticScoreClassifier().fit(*blocks)
+assert (model.predict(blocks[0]).compute() == OptimisticScoreClassifier().fit(X, y).predict(X)).all()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

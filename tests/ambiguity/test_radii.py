@@ -1,4 +1,4 @@
-"""Radii and the limit law behind them: closed forms, Monte Carlo, both forms of the weights, and bad input."""
+"""Radii and the limit distribution behind them: closed forms, Monte Carlo, both forms of the weights, and bad input."""
 
 import numpy as np
 import pytest

@@ -16,9 +16,8 @@ from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 
 from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV, RidgeCovariance, clt_radius
-from optiscore.model_selection.candidates import DEFAULT_FACTORS, Candidates, choose, radius_grid
+from optiscore.model_selection.candidates import DEFAULT_FACTORS
 from optiscore.plotting import RadiusSearchDisplay
-from optiscore.scores import LIKELIHOODS
 
 CV = OptimisticScoreClassifierCV
 
@@ -251,34 +250,6 @@ def test_the_best_estimator_is_the_one_that_predicts():
     assert (model.predict_proba(X)[:, 0] > before[:, 0]).any()
 
 
-def candidates(n=5):
-    return Candidates([LIKELIHOODS["gaussian"]], [0.0, 0.5], radius_grid(np.arange(n), None, np.ones(2), True))
-
-
-def test_ties_go_to_the_best_neighbourhood():
-    surface = np.zeros((2, 5, 5))
-    surface[0, 0, 0] = surface[1, 2, 2] = 1
-    surface[1, 2, 3] = 0.5
-    assert choose(surface.ravel(), candidates()) == 25 + 2 * 5 + 2
-    surface[0, 4, 4] = 1 + 1e-15
-    assert choose(surface.ravel(), candidates()) == 25 + 2 * 5 + 2
-    surface[0, 4, 4] = 1.1
-    assert choose(surface.ravel(), candidates()) == 24
-
-
-def test_further_ties_go_to_the_larger_radius():
-    assert choose(np.ones(50), candidates()) == 24
-    surface = np.full((2, 5, 5), np.nan)
-    surface[0, 1, 1] = surface[0, 1, 3] = 0.7
-    assert choose(surface.ravel(), candidates()) == 1 * 5 + 3
-    surface[0, 1, 3] = -np.inf
-    assert choose(surface.ravel(), candidates()) == 1 * 5 + 1
-    assert choose(np.full(50, np.inf), candidates()) == 24
-    assert choose(np.where(np.arange(50) == 7, 1e-14, 0), candidates()) == 7
-    with pytest.raises(ValueError, match="NaN for every candidate"):
-        choose(np.full(50, np.nan), candidates())
-
-
 def test_number_of_jobs_changes_nothing():
     X, y = blobs(3, n=3000)
     one, two = (CV(n_jobs=n_jobs).fit(X, y).cv_results_["mean_test_score"] for n_jobs in (None, 2))
@@ -365,11 +336,6 @@ def test_bad_parameters(parameters, message):
     y = np.sort(y)
     with pytest.raises(ValueError, match=message):
         CV(**{"radii": [0.01], **parameters}).fit(X * 1e-3, y)
-
-
-def test_factors_that_exceed_the_largest_radius_are_refused():
-    with pytest.raises(ValueError, match="times the clt radii must be at most"):
-        radius_grid(None, [1e15], np.array([2.0, 2.0]), per_class=False)
 
 
 def test_a_fold_without_test_samples_is_refused():

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from kinds import SETTINGS, blobs
 from sklearn.base import clone
+from sklearn.covariance import EmpiricalCovariance
+from sklearn.exceptions import NotFittedError
 
 from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV
 from optiscore.io import load, save
@@ -30,10 +32,12 @@ def same(one, other):
 @pytest.mark.parametrize(("likelihood", "rule"), SETTINGS)
 def test_arrays_are_read_only(likelihood, rule, n_classes):
     X, y = blobs(n_classes)
-    model = OptimisticScoreClassifier(likelihood, decision_rule=rule).fit(X, y)
-    for name in ARRAYS:
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(model, name)[...] = 0
+    fitted = OptimisticScoreClassifier(likelihood, decision_rule=rule).fit(X, y)
+    search = OptimisticScoreClassifierCV(likelihood, decision_rule=rule, radii=[0.1]).fit(X, y)
+    for model in (fitted, search, copy.deepcopy(fitted), pickle.loads(pickle.dumps(search))):
+        for name in ARRAYS:
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(model, name)[...] = 0
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -75,17 +79,42 @@ def test_rules_by_priors_follow_the_priors(rule):
     np.testing.assert_array_equal(model.offsets_, np.log(model.priors_))
 
 
-def test_a_change_in_place_before_the_first_prediction_counts():
-    """Arrays of a user's own are copied when they are first needed: later changes to them do nothing by stealth."""
+@pytest.mark.parametrize("is_view", [False, True])
+def test_arrays_of_a_user_are_copied_when_they_are_first_needed(is_view):
     X, y = blobs(2)
     model = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
     mine = np.array([0.5, 0.5])
-    model.priors_ = mine
+    given = mine.view() if is_view else mine
+    given.flags.writeable = not is_view
+    model.priors_ = given
     mine[:] = 0.9, 0.1
     first = model.predict_proba(X)
     mine[:] = 0.1, 0.9
     assert (model.predict_proba(X) == first).all()
     assert model.priors_.tolist() == [0.9, 0.1]
+
+
+@pytest.mark.parametrize("estimator", [OptimisticScoreClassifier(), OptimisticScoreClassifierCV(radii=[0.1])])
+def test_a_failed_fit_leaves_nothing(estimator):
+    X, y = blobs(3)
+    model = clone(estimator).fit(X, y)
+    with pytest.raises(ValueError, match="decision_rule must be"):
+        model.set_params(decision_rule="best").fit(X[:, :2], np.where(y == 0, "a", "b"))
+    left = {name for name in vars(model) if name.endswith("_")}
+    assert left <= {"n_features_in_"}
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_a_block_that_spoils_the_model_is_told():
+    """The model of all blocks has no positive definite covariance: the earlier one must not stand for it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    model = OptimisticScoreClassifier(decision_rule="prior", covariance_estimator=EmpiricalCovariance())
+    model.partial_fit(X, y, [0, 1])
+    model.partial_fit(X + 1e10 * rng.normal(size=(40, 1)), y)
+    with pytest.raises(NotFittedError, match=r"too few samples.*not positive definite"):
+        model.predict(X)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +137,7 @@ def test_a_change_in_place_before_the_first_prediction_counts():
         ("classes_", np.array([0.0, np.nan]), "classes_ must be finite"),
         ("classes_", np.array([0]), "classes_ must be an array of at least two labels"),
         ("classes_", [0, 1], "classes_ must be an array of at least two labels"),
+        ("n_features_in_", 2, r"means_ must be of shape \(2, 2\)"),
         ("likelihood_", "laplace", "likelihood must be one of"),
         ("decision_rule_", "best", "decision_rule_ must be"),
     ],
@@ -117,7 +147,7 @@ def test_impossible_attributes_are_named(name, value, words):
     model = OptimisticScoreClassifier().fit(X, y)
     setattr(model, name, value)
     with pytest.raises(ValueError, match=words):
-        model.predict(X)
+        model.predict(X[:, : model.n_features_in_])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -137,8 +167,13 @@ def test_copies_predict_the_same_bits(likelihood, rule, n_classes, tmp_path):
 def test_a_pickle_holds_parameters_and_public_attributes():
     X, y = blobs(3, d=3)
     model = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
-    hidden = {name for name in model.__getstate__() if name.startswith("_")}
-    assert hidden == set()
+    public = {*ARRAYS, "likelihood_", "decision_rule_", "n_features_in_"} - {"offsets_"}
+    assert set(model.__getstate__()) == {*model.get_params(), *public}
+    assert set(clone(model).set_params(decision_rule="tuned").fit(X, y).__getstate__()) == {
+        *model.get_params(),
+        *public,
+        "offsets_",
+    }
     streamed = clone(model).partial_fit(X, y, [0, 1, 2])
     assert {name for name in streamed.__getstate__() if name.startswith("_")} == {"_sums"}
 

@@ -15,7 +15,6 @@ from command import call, mixed_frame
 from optiscore.cli.plane import discriminant_plane
 from optiscore.cli.table_model import TableModel
 from optiscore.cli.tables import estimate_rows, read_blocks, read_table
-from optiscore.drift import measure_drift, training_groups
 
 
 def test_what_was_done_to_which_column(folder):
@@ -85,11 +84,11 @@ def test_svmlight(tmp_path):
 def test_standard_streams(folder):
     command = [sys.executable, "-m", "optiscore.cli", "predict", str(folder / "model.skops"), "-"]
     content = (folder / "test.csv").read_bytes()
-    plain, packed = (
+    plain, compressed = (
         subprocess.run(command, input=data, capture_output=True, check=True).stdout
         for data in (content, gzip.compress(content))
     )
-    assert plain == packed
+    assert plain == compressed
     assert plain.count(b"\n") == 121
 
 
@@ -188,23 +187,11 @@ def test_help_and_completion():
     assert "--install-completion" in call("--help")[1]
 
 
-def test_plane_and_drift(folder):
+def test_plane(folder):
     model = TableModel.load(str(folder / "model.skops")).pipeline[-1]
-    rng = np.random.default_rng(0)
-    codes = rng.integers(2, size=4000)
-    X = np.stack([rng.multivariate_normal(model.means_[c], model.covariances_[c]) for c in codes])
-    training = training_groups(model, X[:2000])
-    groups = measure_drift(model, training, 2000, X[2000:])
-    assert [group.rows for group in groups][-1] == 2000
-    assert not any("guarantee does not cover" in group.verdict for group in groups)
-    moved = measure_drift(model, training, 2000, X + 5 * np.sqrt(np.diagonal(model.covariances_[0])))
-    assert "outside the ball" in moved[-1].verdict
-    assert measure_drift(model, training, 2000, X[:3])[-1].verdict == "too few rows to tell"
     plane = discriminant_plane(model)
-    grid = rng.normal(size=(5, 2))
+    grid = np.random.default_rng(0).normal(size=(5, 2))
     np.testing.assert_allclose(plane.project(plane.points(grid)), grid, atol=1e-8)
-    between = plane.project(model.means_)
-    assert abs(between[1, 0] - between[0, 0]) > 10 * abs(between[1, 1] - between[0, 1])
 
 
 def test_example(tmp_path):

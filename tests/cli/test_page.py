@@ -68,10 +68,10 @@ def test_slider_changes_the_numbers_and_they_agree_with_evaluate(files, browser)
     seen = {text("accuracy")}
     for place in (300, 600, 990):
         browser.execute_script(
-            "const s = document.getElementById('radius'); s.value = arguments[0]; s.dispatchEvent(new Event('input'));",
+            "const s = document.getElementById('factor'); s.value = arguments[0]; s.dispatchEvent(new Event('input'));",
             place,
         )
-        chosen = browser.execute_script("return sliderTo(+document.getElementById('radius').value)")
+        chosen = browser.execute_script("return sliderTo(+document.getElementById('factor').value)")
         _, out, _ = call(
             "evaluate", files / "model.skops", files / "test.csv", "--json", "--abstain-below", repr(chosen)
         )

@@ -23,7 +23,7 @@ def features_of(sums):
 
 
 def assert_same(one, other, tolerance=1e-10):
-    """Entries differ by no more than a share of the geometric mean of their diagonals."""
+    """Entries differ by no more than a fraction of the geometric mean of their diagonals."""
     for a, b in zip(features_of(one), features_of(other), strict=True):
         scale = np.sqrt(np.abs(np.diagonal(b) * np.diagonal(b)[:, None])) if b.ndim == 2 else np.abs(b)
         assert (np.abs(a - b) <= tolerance * scale + 1e-300).all()

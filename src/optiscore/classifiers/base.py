@@ -1,11 +1,11 @@
 """What every fitted classifier says of samples: labels, probabilities, bounds, sets and certificates."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import __version__ as sklearn_version
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..decisions.certified_factor import largest_certified_factor
@@ -28,6 +28,7 @@ from ..numerics.arrays import (
 from ..numerics.types import BoolArray, FloatArray
 from ..scores import name_of
 from .fitted import ATTRIBUTES, FittedModel, fitted_model
+from .state import PublicState
 
 # Kinds of labels that every library has.
 _NUMBERS = "biuf"
@@ -37,12 +38,14 @@ _CHECKS_ARRAY_LIBRARIES = tuple(map(int, sklearn_version.split(".")[:2])) >= (1,
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
-class BaseScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
     """Everything that classifiers by scores have in common once they are fitted.
 
-    The public attributes are the truth: the model that predicts is derived from them, kept, and derived anew when one
-    of them was replaced.
+    `_model` is the `FittedModel` behind the public attributes.
     """
+
+    _attributes: ClassVar[tuple[str, ...]] = ATTRIBUTES
+    _other_arrays: ClassVar[tuple[str, ...]] = ("class_count_",)
 
     classes_: np.ndarray
     priors_: FloatArray
@@ -59,12 +62,6 @@ class BaseScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "covariances_")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Parameters and public attributes as NumPy's arrays; after partial_fit also the sums."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_derived", None)
-        return {name: to_host_always(value) if name.endswith("_") else value for name, value in state.items()}
 
     @property
     def class_count_(self) -> FloatArray:
@@ -95,32 +92,20 @@ class BaseScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         self.__dict__["offsets_"] = offsets
 
-    def _stored(self, name: str) -> Any:
-        """An attribute that a property of the same name guards."""
-        if name not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return vars(self)[name]
-
-    @property
-    def _model(self) -> FittedModel:
-        """The model behind the public attributes."""
-        state = tuple(vars(self).get(name) for name in ATTRIBUTES)
-        known: tuple[tuple[Any, ...], FittedModel] | None = vars(self).get("_derived")
-        if known is None or any(new is not old for new, old in zip(state, known[0], strict=True)):
-            known = self._derived = self._freeze(), fitted_model(*map(to_host_always, state))
-        return known[1]
-
-    def _freeze(self) -> tuple[Any, ...]:
-        """Make the arrays behind the model read-only, so that a change of one of them is noticed or raises."""
-        for name in (*ATTRIBUTES, "class_count_"):
-            if name in vars(self):
-                self.__dict__[name] = read_only(self.__dict__[name])
-        return tuple(vars(self).get(name) for name in ATTRIBUTES)
+    def _derive(self, *values: Any) -> FittedModel:
+        return fitted_model(*values)
 
     def _set_fitted(
-        self, class_count: FloatArray, priors: FloatArray, model: ScoreModel, offsets: FloatArray, samples: Array = None
+        self,
+        classes: np.ndarray,
+        class_count: FloatArray,
+        priors: FloatArray,
+        model: ScoreModel,
+        offsets: FloatArray,
+        samples: Array = None,
     ) -> Self:
-        """Take over what was learned; `classes_` is known already. Public arrays go where the samples are."""
+        """Take over what was learned. Public arrays go where the samples are."""
+        self.classes_ = classes
         kind = kind_of(self.decision_rule)
         arrays = {
             "class_count_": class_count,
@@ -140,8 +125,8 @@ class BaseScoreClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             derived = FittedModel(self.classes_, np.log(priors), model, make_rule(kind, offsets))
             self._derived = self._freeze(), derived
         else:
-            # Derived now: predicting changes no attribute.
-            assert self._model is not None
+            # Derived now, so that predicting changes no attribute.
+            self._derived = self._freeze(), self._model
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:

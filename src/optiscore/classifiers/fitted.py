@@ -21,6 +21,7 @@ ATTRIBUTES = (
     "offsets_",
     "likelihood_",
     "decision_rule_",
+    "n_features_in_",
 )
 
 
@@ -42,9 +43,10 @@ def fitted_model(
     offsets: FloatArray | None,
     likelihood: Any,
     decision_rule: str,
+    n_features_in: int,
 ) -> FittedModel:
     """The model of public attributes; those that cannot be are refused by name."""
-    n_classes, n_features = len(_check_classes(classes)), _width_of(means)
+    n_classes, n_features = len(_check_classes(classes)), n_features_in
     priors = _check("priors_", priors, (n_classes,))
     if not (priors > 0).all() or abs(float(priors.sum()) - 1) > 1e-6:
         raise ValueError(f"priors_ must be positive and sum to 1, got {priors.tolist()}.")
@@ -71,10 +73,6 @@ def _check_classes(classes: np.ndarray) -> np.ndarray:
     if not (classes[1:] > classes[:-1]).all():
         raise ValueError(f"classes_ must be distinct and in increasing order, got {classes.tolist()[:10]}.")
     return classes
-
-
-def _width_of(means: Any) -> int:
-    return int(np.shape(means)[-1]) if np.ndim(means) == 2 else 0
 
 
 def _check(name: str, values: Any, shape: tuple[int, ...]) -> FloatArray:

@@ -1,7 +1,6 @@
 """OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -111,7 +110,8 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
 
     The fitted attributes are the model: predictions follow when one of them is replaced, such as ``priors_`` by those
     of another population. The arrays are read-only; `class_count_`, and `offsets_` where they follow from the priors,
-    cannot be set. Pickles and files hold parameters and fitted attributes, and after `partial_fit` its sums.
+    cannot be set. Tensors of other libraries cannot be protected: replace them, do not change them in place.
+    Pickles and files hold parameters and fitted attributes, and after `partial_fit` its sums.
 
     Samples of type float32 are kept so: distances, scores and probabilities are computed in float32, which loses digits
     of features whose mean is large against their spread. Moments are float64 always.
@@ -183,20 +183,15 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         -------
         self : OptimisticScoreClassifier
         """
-        self._start_anew()
-        self.classes_, training = validate_training(self, X, y, sample_weight)
+        self._drop_fitted()
+        check_parameters(self.get_params(deep=False))
+        training = validate_training(self, X, y, sample_weight)
 
         def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
             optimistic = to_host(model.optimistic(in_place(training.X)))
             return tuned_offsets(optimistic, training.codes, priors, training.weight)
 
-        return self._learn(training.by_class(), tune, training.X)
-
-    def _start_anew(self) -> None:
-        """Let go of what predicts and of earlier sums: a fit that fails leaves no model that is half the old one."""
-        for name in ("covariances_", "_sums"):
-            if hasattr(self, name):
-                delattr(self, name)
+        return self._learn(training.labels, training.by_class(), tune, training.X)
 
     def _check_for_blocks(self) -> None:
         check_for_blocks(self.decision_rule, self.radius, self.covariance_estimator)
@@ -256,15 +251,18 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         check_known_labels(labels, known)
         block = TrainingSet(points, np.searchsorted(known, labels), known, weight).counted().sums()
         merged: Sums = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
-        self.classes_ = known
-        # Until there is a model, the methods say what is lacking.
-        with suppress(_TooFewSamplesError, SingularCovarianceError):
-            self._learn(_class_data(known, merged), None, points)
+        try:
+            self._learn(known, _class_data(known, merged), None, points)
+        except (_TooFewSamplesError, SingularCovarianceError):
+            # There is no model of all blocks yet; the methods say what is lacking.
+            self._drop_fitted()
+            self.classes_ = known
         self._sums = merged
         return self
 
     def _learn(
         self,
+        labels: np.ndarray,
         classes: Sequence[ClassData],
         tune: Callable[[ScoreModel, FloatArray], FloatArray] | None,
         samples: Array = None,
@@ -276,7 +274,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         model = ScoreModel(get_likelihood(self.likelihood), moments, radii)
         offsets = choose_offsets(self.decision_rule, priors, None if tune is None else lambda: tune(model, priors))
         class_count = np.array([known.sums.weight_sum for known in classes])
-        return self._set_fitted(class_count, priors, model, offsets, samples)
+        return self._set_fitted(labels, class_count, priors, model, offsets, samples)
 
     def _sums_so_far(self) -> Sums | None:
         """The sums of earlier blocks, None if there were none."""
@@ -305,7 +303,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__() and hasattr(self, "_sums"):
             try:
-                self._learn(_class_data(self.classes_, self._sums), None)
+                self._learn(self.classes_, _class_data(self.classes_, self._sums), None)
             except (_TooFewSamplesError, SingularCovarianceError) as error:
                 raise NotFittedError(f"This {type(self).__name__} has seen too few samples: {error}") from None
         super()._check_fitted()

@@ -41,9 +41,24 @@ from .validation import validate_all
 _FAST = {"accuracy": accuracy, "neg_log_loss": negative_log_loss}
 
 
+_OWN_ATTRIBUTES = (
+    "best_estimator_",
+    "best_index_",
+    "best_params_",
+    "best_score_",
+    "cv_results_",
+    "n_splits_",
+    "radius_axes_",
+)
+
+
 def _of_best(name: str) -> property:
     """An attribute of the best estimator; without a setter, so that it has one place only."""
-    return property(lambda self: getattr(self._best, name), doc=f"`{name}` of `best_estimator_`.")
+
+    def refuse(self: Any, value: Any) -> None:
+        raise AttributeError(f"{name} is that of best_estimator_: set it there.")
+
+    return property(lambda self: getattr(self._best, name), refuse, doc=f"`{name}` of `best_estimator_`.")
 
 
 class OptimisticScoreClassifierCV(BaseScoreClassifier):
@@ -185,16 +200,15 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         -------
         self : OptimisticScoreClassifierCV
         """
-        if hasattr(self, "best_estimator_"):
-            del self.best_estimator_
+        self._drop_fitted()
         # Folds are compared on the host; what is learned goes where the samples are.
         on_host = to_host(X), to_host(y), to_host(sample_weight)
-        labels, samples = validate_all(self, *on_host)
+        samples = validate_all(self, *on_host)
         candidates = self._candidates(samples)
         routed = self._route(samples.weight, params)
         splits = self._splits(*on_host[:2], len(samples.codes), routed.splitter.split)
         folds = (self._fold(samples, train, test, routed.scorer.score) for train, test in splits)
-        criterion = self._criterion(*on_host[:2], labels, routed.scorer.score)
+        criterion = self._criterion(*on_host[:2], samples.labels, routed.scorer.score)
         scores = self._evaluate(folds, splits, candidates, criterion)
         self.cv_results_ = tabulate(candidates, scores)
         self.best_index_ = choose(self.cv_results_["mean_test_score"], candidates)
@@ -205,6 +219,8 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         return self
 
     best_estimator_: OptimisticScoreClassifier
+    _attributes = ()
+    _other_arrays = _OWN_ATTRIBUTES
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_")
@@ -339,11 +355,11 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
     def _fitted_on_fold(self, trial: Trial, labels: np.ndarray) -> OptimisticScoreClassifier:
         likelihood, pooling, radii = trial.candidate
         model = self._classifier(likelihood=name_of(likelihood), pooling=pooling, radius=tuple(radii.tolist()))
-        model.classes_, model.n_features_in_ = labels, self.n_features_in_
+        model.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_
         scores = ScoreModel(likelihood, trial.moments, radii)
-        return model._set_fitted(trial.class_count, trial.priors, scores, trial.rule.offsets)
+        return model._set_fitted(labels, trial.class_count, trial.priors, scores, trial.rule.offsets)
 
     def _classifier(self, **choice: Any) -> OptimisticScoreClassifier:
         return OptimisticScoreClassifier(

@@ -12,18 +12,13 @@ from ..numerics.arrays import Array, float_types, to_host
 from ..numerics.types import FloatArray
 
 
-def validate_training(
-    estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[np.ndarray, TrainingSet]:
-    """The labels, and the samples that count; samples of weight 0 are left out, and labels that have no others."""
-    classes, everyone = validate_all(estimator, X, y, sample_weight)
-    return classes, everyone.counted()
+def validate_training(estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSet:
+    """The samples that count; samples of weight 0 are left out, and labels that have no others."""
+    return validate_all(estimator, X, y, sample_weight).counted()
 
 
-def validate_all(
-    estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[np.ndarray, TrainingSet]:
-    """The labels of samples that count, and all samples."""
+def validate_all(estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSet:
+    """All samples, with the labels of those that count."""
     points, given = validate_data(estimator, X, y, dtype=float_types(X))
     labels = to_host(given)
     with comparing_labels():
@@ -34,7 +29,7 @@ def validate_all(
         present = np.bincount(codes, weights=weight) > 0
         classes, codes = classes[present], np.where(present, np.cumsum(present) - 1, -1)[codes]
     check_two_classes(classes)
-    return classes, TrainingSet(points, codes, classes, weight)
+    return TrainingSet(points, codes, classes, weight)
 
 
 def validate_block(

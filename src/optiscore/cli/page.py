@@ -54,13 +54,13 @@ def render(trained: TableModel, test: LabelledRows, source: str, seed: int) -> s
 
 
 def _rows(model: Any, test: LabelledRows, ours: Judged) -> dict[str, Any]:
-    """What the slider needs of every row; infinite radii become null."""
+    """What the slider needs of every row; infinite factors become null."""
     lower, upper = model.predict_proba_bounds(test.X)
     everyone = np.arange(len(test.codes))
     return {
         "truth": test.codes.tolist(),
         "predicted": ours.predicted.tolist(),
-        "radius": [None if np.isinf(r) else float(f"{r:.6g}") for r in ours.confidence],
+        "factor": [None if np.isinf(r) else float(f"{r:.6g}") for r in ours.confidence],
         "lower": lower[everyone, ours.predicted].round(4).tolist(),
         "upper": upper[everyone, ours.predicted].round(4).tolist(),
         "listed": _MAX_LISTED,

@@ -24,6 +24,7 @@ def facts_of(trained: TableModel) -> dict[str, Any]:
         "target": trained.target,
         "classifier": type(model).__name__,
         "features": int(model.n_features_in_),
+        "likelihood": model.likelihood_ if isinstance(model.likelihood_, str) else model.likelihood_.name,
         "decision rule": rule if isinstance(rule, str | float) else list(rule),
         "classes": [
             {"label": label, "rows": count, "prior": float(prior), "radius": float(radius)}
@@ -56,8 +57,9 @@ def show_training(trained: TableModel, as_json: bool) -> None:
     console.print(classes)
     spread = facts["its standard deviation over folds"]
     console.print(
-        f"{facts['classifier']}, decision rule {facts['decision rule']}, {facts['features']} features. Cross-validated "
-        f"accuracy [bold]{100 * facts['cross-validated accuracy']:.1f} %[/] +- {100 * spread:.1f}."
+        f"{facts['classifier']}, {facts['likelihood']} likelihood, decision rule {facts['decision rule']}, "
+        f"{facts['features']} features. Cross-validated accuracy "
+        f"[bold]{100 * facts['cross-validated accuracy']:.1f} %[/] +- {100 * spread:.1f}."
     )
     if sampled := facts["rows of the sample for encodings and accuracy"]:
         console.print(

@@ -78,14 +78,14 @@ class OptimisticScoreClassifier(Parent):
         """
         if not is_lazy(X):
             return super().fit(X, y, sample_weight)
-        self._start_anew()
+        self._drop_fitted()
         check_parameters(self.get_params(deep=False))
         check_for_sums(self.radius, self.covariance_estimator)
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
         self._check_kind(X, reset=True)
         found = reduce_tree(map_labelled(_sums_of_block, X, y, sample_weight), _merge_sums)
-        self.classes_ = check_two_classes(found.labels)
+        check_two_classes(found.labels)
         known = [ClassData(label, sums) for label, sums in zip(found.labels, found.sums, strict=True)]
 
         def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
@@ -93,7 +93,7 @@ class OptimisticScoreClassifier(Parent):
             boxes = map_labelled(score, X, y, sample_weight)
             return ascend(BlockScores(boxes, is_used_once=len(priors) == 2), priors)
 
-        return self._learn(known, tune)
+        return self._learn(found.labels, known, tune)
 
     @only_if(Parent._check_for_blocks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -3,7 +3,7 @@
 Arrays of scores have the shape (n_classes, n_samples) and may be of any library that follows the array API standard.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -109,7 +109,7 @@ def make_rule(kind: str, offsets: FloatArray) -> Rule:
 def check_decision_rule(decision_rule: Any) -> None:
     """Refuse what is neither the name of a rule nor positive numbers."""
     if not is_tuned(decision_rule) and kind_of(decision_rule) == "offsets":
-        _offsets(decision_rule, max(2, np.size(decision_rule)))
+        _offsets(decision_rule, max(2, len(decision_rule) if isinstance(decision_rule, Sized) else 1))
 
 
 def is_tuned(decision_rule: Any) -> bool:

@@ -139,7 +139,7 @@ def _widest_float(xp: Any, array: Array) -> Any:
 
 def read_only(array: Array) -> Array:
     """An array of NumPy's that cannot be changed in place: a copy unless it is such already; others as they are."""
-    if not is_numpy(array) or not array.flags.writeable:
+    if not is_numpy(array) or not (array.flags.writeable or array.base is not None):
         return array
     copy = array.copy()
     copy.flags.writeable = False

@@ -1,7 +1,7 @@
 """The three operations that fitting and predicting consist of, for NumPy and for libraries of the array API standard.
 
-`backend_of` is the one place that asks which of the two an array needs. NumPy's bodies work in buffers that are used
-again; those of the standard's operations run wherever the array is.
+`backend_of` chooses between the two. NumPy's bodies work in buffers that are used again; those of the standard's
+operations run wherever the array is.
 """
 
 import math
