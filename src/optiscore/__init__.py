@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from .ambiguity.divergence import moment_divergence
     from .ambiguity.limit_law import LimitLaw
     from .ambiguity.radii import clt_radius, empirical_radius
+    from .classifiers.moderated import ModeratedDiscriminantAnalysis
     from .classifiers.optimistic import OptimisticScoreClassifier
     from .classifiers.optimistic_cv import OptimisticScoreClassifierCV
     from .moments.covariance import RidgeCovariance
@@ -19,6 +20,7 @@ __all__ = [
     "LIKELIHOODS",
     "Likelihood",
     "LimitLaw",
+    "ModeratedDiscriminantAnalysis",
     "MomentSums",
     "OptimisticScoreClassifier",
     "OptimisticScoreClassifierCV",
@@ -36,6 +38,7 @@ _MODULES = {
     "LIKELIHOODS": "scores",
     "Likelihood": "scores",
     "LimitLaw": "ambiguity.limit_law",
+    "ModeratedDiscriminantAnalysis": "classifiers.moderated",
     "MomentSums": "moments.sums",
     "OptimisticScoreClassifier": "classifiers.optimistic",
     "OptimisticScoreClassifierCV": "classifiers.optimistic_cv",
@@ -48,7 +51,7 @@ _MODULES = {
     "moment_divergence": "ambiguity.divergence",
 }
 
-_SUBPACKAGES = ("dask", "datasets", "drift", "io", "metrics", "plotting", "scores")
+_SUBPACKAGES = ("dask", "datasets", "drift", "features", "io", "metrics", "plotting", "scores")
 
 
 def __getattr__(name: str) -> Any:

@@ -133,8 +133,11 @@ def test_fitted_attributes():
     assert model.n_features_in_ == 3
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     plain = OptimisticScoreClassifier().fit(X, labels)
-    pooled = np.tensordot(plain.priors_, plain.covariances_, axes=1)
-    np.testing.assert_allclose(model.covariances_, 0.75 * plain.covariances_ + 0.25 * pooled)
+    # One Ledoit-Wolf intensity for the deviations of all samples from the mean of their class.
+    deviations = X - plain.means_[y]
+    spread = deviations.std(axis=0)
+    shared = ledoit_wolf(deviations / spread, assume_centered=True)[0] * spread * spread[:, None]
+    np.testing.assert_allclose(model.covariances_, 0.75 * plain.covariances_ + 0.25 * shared)
 
 
 def test_kinds_of_radius():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import __version__ as sklearn_version
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..decisions.certified_factor import largest_certified_factor
 from ..decisions.log_scores import LogScores, ScoreModel
@@ -296,9 +296,6 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         # The search for the factor runs on the host, wherever the samples are.
         factors = self._model.scores.map(to_host(samples), factor, model.rule.needs_pessimistic)
         return like(factors, samples, samples.dtype)
-
-    def _check_fitted(self) -> None:
-        check_is_fitted(self)
 
     def _validate(self, X: ArrayLike, method: str) -> Array:
         self._check_fitted()

@@ -1,32 +1,27 @@
 """OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import NotFittedError
 
 from ..decisions.log_scores import ScoreModel
 from ..decisions.rules import choose_offsets
 from ..decisions.tuning import tuned_offsets
-from ..moments.factors import SingularCovarianceError
-from ..moments.labelled import ClassData, TrainingSet, merge
+from ..moments.labelled import ClassData
 from ..moments.nominal import class_priors, estimate_moments
-from ..moments.sums import MomentSums
 from ..numerics.arrays import Array, in_place, to_host
 from ..numerics.types import FloatArray
 from ..scores import Likelihood, LikelihoodName, get_likelihood
 from .availability import only_if
 from .base import BaseScoreClassifier
 from .parameters import check_for_blocks, check_parameters, check_pooling, choose_radii
-from .validation import check_known_labels, check_two_classes, validate_block, validate_training
-
-#: Sums of each class, None where it has no samples.
-Sums: TypeAlias = list[MomentSums | None]
+from .streaming import StreamingState
+from .validation import validate_training
 
 
-class OptimisticScoreClassifier(BaseScoreClassifier):
+class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
     """Classifier by optimistic score ratios, robust to moments that are known only roughly.
 
     Each class has a nominal mean and covariance, and a ball of plausible moments around them: all those whose
@@ -245,20 +240,11 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         True
         """
         check_parameters(self.get_params(deep=False))
-        sums = self._sums_so_far()
-        points, labels, weight = validate_block(self, X, y, sample_weight, reset=sums is None)
-        known = self._known_classes(to_host(classes), is_first=sums is None)
-        check_known_labels(labels, known)
-        block = TrainingSet(points, np.searchsorted(known, labels), known, weight).counted().sums()
-        merged: Sums = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
-        try:
-            self._learn(known, _class_data(known, merged), None, points)
-        except (_TooFewSamplesError, SingularCovarianceError):
-            # There is no model of all blocks yet; the methods say what is lacking.
-            self._drop_fitted()
-            self.classes_ = known
-        self._sums = merged
+        self._add_block(X, y, classes, sample_weight)
         return self
+
+    def _learn_from_sums(self, labels: np.ndarray, classes: list[ClassData], samples: Array) -> Self:
+        return self._learn(labels, classes, None, samples)
 
     def _learn(
         self,
@@ -275,49 +261,3 @@ class OptimisticScoreClassifier(BaseScoreClassifier):
         offsets = choose_offsets(self.decision_rule, priors, None if tune is None else lambda: tune(model, priors))
         class_count = np.array([known.sums.weight_sum for known in classes])
         return self._set_fitted(labels, class_count, priors, model, offsets, samples)
-
-    def _sums_so_far(self) -> Sums | None:
-        """The sums of earlier blocks, None if there were none."""
-        if not hasattr(self, "_sums") and self.__sklearn_is_fitted__():
-            raise ValueError(
-                "partial_fit cannot go on after fit, which keeps no sums. Start with partial_fit instead: "
-                "sklearn.base.clone(model).partial_fit(...)."
-            )
-        return getattr(self, "_sums", None)
-
-    def _known_classes(self, given: Any, is_first: bool) -> np.ndarray:
-        """All labels that will ever occur, as the first call lists them."""
-        if given is None:
-            if is_first:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            return self.classes_
-        # As fit has them: labels that are objects stay objects.
-        listed = np.unique(np.asarray(given))
-        if not is_first and not np.array_equal(listed, self.classes_):
-            raise ValueError(
-                f"`classes={listed.tolist()}` is not the same as on last call to partial_fit, was: "
-                f"{self.classes_.tolist()}."
-            )
-        return check_two_classes(listed)
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__() and hasattr(self, "_sums"):
-            try:
-                self._learn(self.classes_, _class_data(self.classes_, self._sums), None)
-            except (_TooFewSamplesError, SingularCovarianceError) as error:
-                raise NotFittedError(f"This {type(self).__name__} has seen too few samples: {error}") from None
-        super()._check_fitted()
-
-
-class _TooFewSamplesError(ValueError):
-    """A class has no samples yet."""
-
-
-def _class_data(classes: np.ndarray, sums: Sums) -> list[ClassData]:
-    """What is known of each class from blocks."""
-    data = []
-    for label, known in zip(classes, sums, strict=True):
-        if known is None:
-            raise _TooFewSamplesError(f"there are no samples of class {str(label)!r} yet.")
-        data.append(ClassData(label, known))
-    return data

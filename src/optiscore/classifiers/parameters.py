@@ -43,6 +43,11 @@ def check_for_sums(radius: Any, covariance_estimator: Any) -> None:
     """Refuse what needs all samples of a class at once."""
     if isinstance(radius, str) and radius == "empirical":
         raise ValueError("radius 'empirical' needs all samples at once, not block by block. Use 'clt' or numbers.")
+    check_estimator_for_sums(covariance_estimator)
+
+
+def check_estimator_for_sums(covariance_estimator: Any) -> None:
+    """Refuse a covariance estimator that needs the samples themselves."""
     if covariance_estimator is not None and type(covariance_estimator) not in FROM_SUMS:
         names = ", ".join(sorted(kind.__name__ for kind in FROM_SUMS))
         raise ValueError(

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from ..numerics.arrays import read_only, to_host_always
 
@@ -55,6 +56,9 @@ class PublicState(BaseEstimator):  # type: ignore[misc]
             if name in vars(self):
                 self.__dict__[name] = read_only(self.__dict__[name])
         return tuple(vars(self).get(name) for name in self._attributes)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
 
     def _stored(self, name: str) -> Any:
         """An attribute that a property of the same name guards."""

@@ -1,1 +1,5 @@
-"""Features from other values."""
+"""Maps of features: those that make them look Gaussian, and dates as numbers."""
+
+from .power import PowerMap
+
+__all__ = ["PowerMap"]

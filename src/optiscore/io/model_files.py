@@ -17,6 +17,8 @@ _TRUSTED = (
     "numpy.dtype",
     "optiscore.features.dates.expand_dates",
     "optiscore.features.dates.name_dates",
+    "optiscore.features.power.PowerMap",
+    "optiscore.classifiers.moderated.ModeratedDiscriminantAnalysis",
     "optiscore.classifiers.optimistic.OptimisticScoreClassifier",
     "optiscore.classifiers.optimistic_cv.OptimisticScoreClassifierCV",
     "optiscore.moments.covariance.RidgeCovariance",

@@ -13,7 +13,7 @@ from ..decisions.rules import Rule, choose_offsets, decide, is_tuned, kind_of, m
 from ..decisions.tuning import tuned_offsets
 from ..metrics import mean_log_loss
 from ..moments.labelled import TrainingSet
-from ..moments.nominal import NominalMoments, class_priors, own_moments, pool_moments
+from ..moments.nominal import NominalMoments, class_priors, own_estimates, pool_moments, shared_estimate
 from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
 from ..scores import Likelihood, Side
@@ -88,12 +88,14 @@ def evaluate_fold(
     classes = fold.training.by_class()
     priors = class_priors(fold.priors, classes)
     class_count = np.array([known.sums.weight_sum for known in classes])
-    own = own_moments(classes, fold.covariance_estimator)
+    own = own_estimates(classes, fold.covariance_estimator)
+    pools = any(candidates.poolings)
+    shared = shared_estimate(classes, priors, fold.covariance_estimator) if pools else None
     results = np.full((len(candidates.likelihoods), len(candidates.poolings), len(candidates.grid.vectors)), np.nan)
     errors = []
     for p, pooling in enumerate(candidates.poolings):
         try:
-            moments = pool_moments(classes, *own, priors, pooling)
+            moments = pool_moments(classes, own, shared, pooling)
         except ValueError as error:
             errors.append(str(error))
             advance(results[:, p].size)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,19 @@ from .labelled import check_weights
 from .sums import MomentSums
 
 
+class ShrunkEstimate(NamedTuple):
+    """A covariance, and the weight of the multiple of the identity in it."""
+
+    covariance: FloatArray
+    shrinkage: float
+
+
 def standardised_ledoit_wolf(sums: MomentSums, fallback_scale: FloatArray) -> FloatArray:
+    """The covariance of `shrunk_estimate`."""
+    return shrunk_estimate(sums, fallback_scale).covariance
+
+
+def shrunk_estimate(sums: MomentSums, fallback_scale: FloatArray) -> ShrunkEstimate:
     """Ledoit-Wolf covariance of the features divided by their standard deviations, scaled back.
 
     Shrinking towards a multiple of the identity only makes sense for features in like units, and it makes the estimate
@@ -32,9 +44,9 @@ def standardised_ledoit_wolf(sums: MomentSums, fallback_scale: FloatArray) -> Fl
 
     Returns
     -------
-    ndarray of shape (n_features, n_features)
-        Covariance, positive definite: a constant feature gets a variance of 1/(1 + n) in the fallback unit, and where
-        Ledoit and Wolf do not shrink although features are collinear (two samples, say), the weight is 1/(1 + n).
+    ShrunkEstimate
+        The covariance is positive definite: a constant feature gets a variance of 1/(1 + n) in the fallback unit, and
+        where Ledoit and Wolf do not shrink although features are collinear (two samples, say), the weight is 1/(1 + n).
     """
     n, constant = sums.weight_sum, sums.is_constant
     second, fourths = sums.central()
@@ -45,11 +57,12 @@ def standardised_ledoit_wolf(sums: MomentSums, fallback_scale: FloatArray) -> Fl
     shrinkage = ledoit_wolf_shrinkage(correlation, float(varying @ fourths @ varying), n)
     shrunk = _shrink(correlation, shrinkage, constant, n)
     if cholesky_or_none(shrunk) is None:
-        shrunk = _shrink(correlation, max(shrinkage, 1 / (1 + n)), constant, n)
+        shrinkage = max(shrinkage, 1 / (1 + n))
+        shrunk = _shrink(correlation, shrinkage, constant, n)
     unit = np.where(constant, fallback_scale, sums.unit * spread)
     # Variances beyond the range of numbers become infinite; the caller can say which class has them.
     with np.errstate(over="ignore"):
-        return shrunk * unit * unit[:, None]
+        return ShrunkEstimate(shrunk * unit * unit[:, None], shrinkage)
 
 
 def _shrink(correlation: FloatArray, shrinkage: float, constant: BoolArray, n: float) -> FloatArray:

@@ -1,6 +1,8 @@
-"""Nominal moments of every class: means and covariances, pooled if asked, and ready to whiten."""
+"""Nominal moments of every class: means, covariances of their own or shared, pooled if asked, and ready to whiten."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +11,18 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ..numerics.types import FloatArray
-from .covariance import FROM_SUMS, standardised_ledoit_wolf
+from .covariance import FROM_SUMS, shrunk_estimate
 from .factors import Factor, SingularCovarianceError, factorise
-from .labelled import ClassData
+from .labelled import ClassData, Rows
+from .sums import MomentSums
+
+
+class Estimate(NamedTuple):
+    """Mean and covariance of one class, and a function that tells how many features the covariance has in effect."""
+
+    mean: FloatArray
+    covariance: FloatArray
+    effective_features: Callable[[], float]
 
 
 class NominalMoments(NamedTuple):
@@ -55,30 +66,70 @@ def estimate_moments(
     classes: Sequence[ClassData], priors: FloatArray, covariance_estimator: Any, pooling: float
 ) -> NominalMoments:
     """Nominal moments of each class."""
-    return pool_moments(classes, *own_moments(classes, covariance_estimator), priors, pooling)
+    own = own_estimates(classes, covariance_estimator)
+    shared = shared_estimate(classes, priors, covariance_estimator) if pooling else None
+    return pool_moments(classes, own, shared, pooling)
 
 
-def own_moments(classes: Sequence[ClassData], covariance_estimator: Any) -> tuple[FloatArray, FloatArray]:
+def own_estimates(classes: Sequence[ClassData], covariance_estimator: Any) -> list[Estimate]:
     """Mean and covariance of each class from its own samples."""
+    unit = _fallback_scale(classes)
+    return [_estimate(known, covariance_estimator, unit) for known in classes]
+
+
+def shared_estimate(classes: Sequence[ClassData], priors: FloatArray, covariance_estimator: Any) -> Estimate:
+    """One covariance for all classes, from the deviations of all samples from the mean of their class.
+
+    Classes count by their priors, as in linear discriminant analysis; by default that is by their sizes. One shrinkage
+    for all deviations is better than the mean of covariances that were shrunk class by class.
+    """
+    total = sum(known.sums.weight_sum for known in classes)
+    sums = [known.sums.centred(prior * total) for known, prior in zip(classes, priors, strict=True)]
+    pooled = ClassData("all classes together", reduce(add, sums), partial(_deviations, classes, priors * total))
+    return _estimate(pooled, covariance_estimator, _fallback_scale(classes))
+
+
+def _deviations(classes: Sequence[ClassData], weight_sums: FloatArray) -> Rows:
+    """Samples of all classes minus the means of these, and their weights if they are not all 1."""
+    parts = [(known, *known.samples()) for known in classes]
+    rows = np.concatenate([X - known.sums.mean for known, X, _ in parts])
+    factors = [weight_sum / known.sums.weight_sum for known, weight_sum in zip(classes, weight_sums, strict=True)]
+    weights = [np.full(len(X), f) if w is None else f * w for f, (_, X, w) in zip(factors, parts, strict=True)]
+    weight = np.concatenate(weights)
+    return rows, None if np.allclose(weight, 1, rtol=1e-12) else weight
+
+
+def _estimate(known: ClassData, covariance_estimator: Any, unit: FloatArray) -> Estimate:
+    """Mean and covariance of one class; with n <= d, shrinkage leaves fewer effective features than there are."""
+    sums, weight = known.sums, 1.0
     if covariance_estimator is None:
-        unit = _fallback_scale(classes)
-        pairs = [(known.sums.mean, standardised_ledoit_wolf(known.sums, unit)) for known in classes]
+        covariance, shrinkage = shrunk_estimate(sums, unit)
+        mean, weight = sums.mean, 1 - shrinkage
     elif type(covariance_estimator) in FROM_SUMS:
-        estimate = FROM_SUMS[type(covariance_estimator)]
-        pairs = [estimate(covariance_estimator, known.sums) for known in classes]
+        mean, covariance = FROM_SUMS[type(covariance_estimator)](covariance_estimator, sums)
+        weight = 1 - getattr(covariance_estimator, "shrinkage", 0.0)
     else:
-        pairs = [_fit_estimator(covariance_estimator, known) for known in classes]
-    return np.stack([mean for mean, _ in pairs]), np.stack([covariance for _, covariance in pairs])
+        mean, covariance = _fit_estimator(covariance_estimator, known)
+    return Estimate(mean, covariance, partial(_effective_features, sums, covariance, weight))
+
+
+def _effective_features(sums: MomentSums, covariance: FloatArray, weight: float) -> float:
+    """tr(S^-1 (1 - s) S_n) for S = (1 - s) S_n + s I: how many features of S carry the samples' noise."""
+    d = sums.n_features
+    scale = np.sqrt(np.diagonal(covariance))
+    relative = np.linalg.solve(covariance / scale / scale[:, None], sums.covariance / scale / scale[:, None])
+    return float(np.clip(weight * np.trace(relative), 0, d))
 
 
 def pool_moments(
-    classes: Sequence[ClassData], means: FloatArray, covariances: FloatArray, priors: FloatArray, pooling: float
+    classes: Sequence[ClassData], own: Sequence[Estimate], shared: Estimate | None, pooling: float
 ) -> NominalMoments:
-    """Nominal moments: with pooling t, each covariance is (1 - t) S_c + t times the mean of all, weighted by priors."""
+    """Nominal moments: with pooling t, each covariance is (1 - t) S_c + t times the shared one."""
+    means, covariances = np.stack([each.mean for each in own]), np.stack([each.covariance for each in own])
     if pooling:
-        pooled = np.tensordot(priors, covariances, axes=1)
-        covariances = (1 - pooling) * covariances + pooling * pooled
-    factors = [_factorise_class(S, known) for S, known in zip(covariances, classes, strict=True)]
+        assert shared is not None
+        covariances = (1 - pooling) * covariances + pooling * shared.covariance
+    factors = [factorise_class(S, known) for S, known in zip(covariances, classes, strict=True)]
     return NominalMoments(means, covariances, factors)
 
 
@@ -119,7 +170,8 @@ def _fit_estimator(covariance_estimator: Any, known: ClassData) -> tuple[FloatAr
     return mean.ravel(), np.asarray(estimator.covariance_, dtype=np.float64)
 
 
-def _factorise_class(covariance: FloatArray, known: ClassData) -> Factor:
+def factorise_class(covariance: FloatArray, known: ClassData) -> Factor:
+    """Cholesky factor of a class's covariance; the message names the class where there is none."""
     name = f"the covariance of class {str(known.label)!r} ({known.sums.weight_sum:g} samples)"
     if not np.isfinite(covariance).all():
         raise ValueError(f"{name} exceeds the range of floating-point numbers; rescale the features.")

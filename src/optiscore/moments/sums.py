@@ -173,6 +173,33 @@ class MomentSums:
         gram = _moved(self.gram, np.ones(d), -self._first() / self.weight_sum) / self.weight_sum
         return gram[1 : d + 1, 1 : d + 1], gram[d + 1 :, d + 1 :]
 
+    def centred(self, weight_sum: float | None = None) -> Self:
+        """Sums over the deviations from the mean, with the weights scaled to another total if one is given."""
+        gram = _moved(self.gram, np.ones(self.n_features), -self._first() / self.weight_sum)
+        # What is left of the first moments is rounding.
+        gram[0, 1 : 1 + self.n_features] = gram[1 : 1 + self.n_features, 0] = 0
+        factor = 1.0 if weight_sum is None else weight_sum / self.weight_sum
+        mean = self.mean
+        with np.errstate(over="ignore"):
+            lowest, highest = self.lowest - mean, self.highest - mean
+        return type(self)(np.zeros_like(mean), self.unit, factor * gram, lowest, highest, self.resolution)
+
+    def kurtosis(self) -> tuple[float, float]:
+        """Excess kurtosis relative to Gaussian samples, for which it is 0: of the features, and of the radius.
+
+        The first is the mean over features of E[v_j^4]/(3 s_jj^2) - 1, the second E|z|^4 over its Gaussian value, less
+        1, with z the standardised features. For elliptical distributions both are the same.
+        """
+        second, fourth = self.central()
+        varying = ~self.is_constant
+        if not varying.any():
+            return 0.0, 0.0
+        variances = np.diagonal(second)[varying]
+        unit = variances * variances[:, None]
+        found = fourth[np.ix_(varying, varying)] / unit
+        gaussian = 1 + 2 * np.square(second[np.ix_(varying, varying)]) / unit
+        return float(np.diagonal(found).mean() / 3 - 1), float(found.sum() / gaussian.sum() - 1)
+
     def _first(self) -> FloatArray:
         return self.gram[0, 1 : 1 + self.n_features]
 
