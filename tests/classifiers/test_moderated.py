@@ -260,6 +260,7 @@ def test_attributes_are_the_truth():
         "means_": model.means_ + 1,
         "covariances_": model.covariances_ * 2,
         "covariance_": model.covariance_ * 2,
+        "mean_distance_": model.mean_distance_ * 2,
         "effective_features_": model.effective_features_ / 2,
         "kurtosis_": model.kurtosis_ + 1,
         "radial_kurtosis_": model.radial_kurtosis_ + 1,

@@ -45,6 +45,7 @@ _ATTRIBUTES = (
     "means_",
     "covariances_",
     "covariance_",
+    "mean_distance_",
     "effective_features_",
     "kurtosis_",
     "radial_kurtosis_",
@@ -94,6 +95,9 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
         Covariances of the classes' own.
     covariance_ : ndarray of shape (n_mapped_features, n_mapped_features) or None
         Shared covariance.
+    mean_distance_ : ndarray of shape (n_classes + 1,)
+        Mean squared distance of the training samples from their class, and last under the shared covariance: the number
+        of features if there is no shrinkage.
     effective_features_ : ndarray of shape (n_classes + 1,)
         How many features the shrunk covariances have in effect, and last the shared one.
     kurtosis_, radial_kurtosis_ : ndarray of shape (n_classes + 1,)
@@ -140,7 +144,7 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
     >>> model.decision_confidence(X[[1, 70, 133]]).round(3)
     array([1.   , 0.878, 0.909])
     >>> model.typicality([[6, 3, 5, 2], [9, 1, 9, 9]]).round(3)
-    array([0.217, 0.   ])
+    array([0.163, 0.   ])
     """
 
     _attributes: ClassVar[tuple[str, ...]] = _ATTRIBUTES
@@ -275,8 +279,10 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
         self.means_ = np.stack([each.mean for each in own])
         self.covariances_ = np.stack([each.covariance for each in own]) if with_own else None
         self.covariance_ = shared.covariance if with_shared else None
-        effective = [each.effective_features() for each in own] if with_own else [0.0] * len(own)
-        self.effective_features_ = np.array([*effective, shared.effective_features() if with_shared else 0.0])
+        estimates = [*own, shared]
+        self.mean_distance_ = np.array([each.mean_distance() for each in estimates])
+        noise = np.array([each.weight for each in estimates])
+        self.effective_features_ = np.clip(noise * self.mean_distance_, 0, self.means_.shape[1])
         self.kurtosis_, self.radial_kurtosis_ = kurtoses.T.copy()
         self.feature_map_ = feature_map
         self._derived = self._freeze(), self._model
@@ -306,7 +312,7 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
 
     def _derive(self, *values: Any) -> Gaussians:
         """The models behind the public attributes, which are checked."""
-        classes, class_count, priors, means, covariances, covariance, effective, *kurtoses, _, _ = values
+        classes, class_count, priors, means, covariances, covariance, distance, effective, *kurtoses, _, _ = values
         n_classes, d = len(check_classes(classes)), np.shape(means)[-1]
         class_count = check_numbers("class_count_", class_count, (n_classes,))
         if not (class_count > 0).all():
@@ -314,16 +320,18 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
         log_priors = np.log(check_priors_attribute(priors, n_classes))
         means = check_numbers("means_", means, (n_classes, d))
         effective = check_numbers("effective_features_", effective, (n_classes + 1,))
+        distance = check_numbers("mean_distance_", distance, (n_classes + 1,))
         kurtosis = check_numbers("kurtosis_", kurtoses[0], (n_classes + 1,))
         radial = check_numbers("radial_kurtosis_", kurtoses[1], (n_classes + 1,))
         models: list[GaussianModel] = []
         if covariances is not None:
             checked = check_numbers("covariances_", covariances, (n_classes, d, d))
             factors = [factorise(S, f"covariances_[{c}]") for c, S in enumerate(checked)]
-            models.append(OwnModel(class_count, log_priors, means, factors, effective[:-1], kurtosis[:-1], radial[:-1]))
+            spread = kurtosis[:-1], radial[:-1], distance[:-1]
+            models.append(OwnModel(class_count, log_priors, means, factors, effective[:-1], *spread))
         if covariance is not None:
             factor = factorise(check_numbers("covariance_", covariance, (d, d)), "covariance_")
-            models.append(SharedModel(class_count, log_priors, means, factor, effective[-1], radial[-1]))
+            models.append(SharedModel(class_count, log_priors, means, factor, effective[-1], radial[-1], distance[-1]))
         if not models:
             raise ValueError("one of covariances_ and covariance_ must not be None.")
         return Gaussians(classes, tuple(models))

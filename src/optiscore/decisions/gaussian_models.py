@@ -86,6 +86,8 @@ class OwnModel(GaussianModel):
         How many features the shrunk covariances have in effect.
     kurtosis, radial_kurtosis : ndarray of shape (n_classes,)
         Excess kurtosis of features and of distances in each class, 0 for Gaussian ones.
+    mean_distance : ndarray of shape (n_classes,)
+        Mean squared distance of the samples from their class.
     """
 
     def __init__(
@@ -97,10 +99,12 @@ class OwnModel(GaussianModel):
         effective_features: FloatArray,
         kurtosis: FloatArray,
         radial_kurtosis: FloatArray,
+        mean_distance: FloatArray,
     ) -> None:
         super().__init__(class_count, log_priors, means)
         self.factors, self.effective_features = factors, effective_features
         self.kurtosis, self.radial_kurtosis = np.maximum(kurtosis, -0.5), radial_kurtosis
+        self.mean_distance = mean_distance
         self._logdets = np.array([factor.logdet for factor in factors])
         self._distances = ClassDistances(means, factors)
 
@@ -160,8 +164,8 @@ class OwnModel(GaussianModel):
 
     def tail_probability(self, alpha: FloatArray) -> FloatArray:
         """Hotelling's F for a new sample, with as many degrees of freedom as the kurtosis leaves."""
-        n, d = self.class_count, self.n_features
-        return _hotelling(alpha, n, n, self.effective_features, d, self.radial_kurtosis)
+        n = self.class_count
+        return _hotelling(alpha, n, n, self.effective_features, self.mean_distance, self.radial_kurtosis)
 
 
 class SharedModel(GaussianModel):
@@ -177,6 +181,8 @@ class SharedModel(GaussianModel):
         How many features the shrunk covariance has in effect.
     radial_kurtosis : float
         Excess kurtosis of the distances from the class means.
+    mean_distance : float
+        Mean squared distance of all samples from the mean of their class.
     """
 
     def __init__(
@@ -187,9 +193,11 @@ class SharedModel(GaussianModel):
         factor: Factor,
         effective_features: float,
         radial_kurtosis: float,
+        mean_distance: float,
     ) -> None:
         super().__init__(class_count, log_priors, means)
-        self.factor, self.effective_features, self.radial_kurtosis = factor, effective_features, radial_kurtosis
+        self.factor, self.effective_features = factor, effective_features
+        self.radial_kurtosis, self.mean_distance = radial_kurtosis, mean_distance
         self._whitener = dtrtri(factor.lower, lower=1)[0]
         self._centers = (means - means[0]) @ self._whitener.T
         self.n = float(class_count.sum())
@@ -255,11 +263,9 @@ class SharedModel(GaussianModel):
 
     def tail_probability(self, alpha: FloatArray) -> FloatArray:
         """Hotelling's F for a new sample, with the covariance's degrees of freedom."""
-        n = np.full(self.n_classes, max(self.n - self.n_classes + 1, 1.0))
-        d_eff = np.full(self.n_classes, self.effective_features)
-        return _hotelling(
-            alpha, self.class_count, n, d_eff, self.n_features, np.full(self.n_classes, self.radial_kurtosis)
-        )
+        n = max(self.n - self.n_classes + 1, 1.0)
+        shared = np.array([n, self.effective_features, self.mean_distance, self.radial_kurtosis])
+        return _hotelling(alpha, self.class_count, *np.repeat(shared[:, None], self.n_classes, axis=1))
 
 
 def _log_wishart_bias(n: float, d: float) -> float:
@@ -286,17 +292,22 @@ def _squared_t(confidence_level: float, freedom: FloatArray) -> FloatArray:
 
 
 def _hotelling(
-    alpha: FloatArray, n_mean: FloatArray, n: FloatArray, effective: FloatArray, d: int, kurtosis: FloatArray
+    alpha: FloatArray,
+    n_mean: FloatArray,
+    n: FloatArray,
+    effective_features: FloatArray,
+    mean_distance: FloatArray,
+    kurtosis: FloatArray,
 ) -> FloatArray:
     """Tail of the squared distance of a new sample: F with nu and n - d degrees of freedom.
 
     For Gaussian samples (n - d)/d alpha/(n + 1), with the mean and the covariance (denominator n) of n samples, has
-    that distribution with nu = d. A kurtosis k makes the variance of alpha (1 + k) d (d + 2) - d^2 instead of 2 d,
-    and nu accordingly smaller.
+    that distribution with nu = d; shrinkage makes distances smaller, and d their mean. A kurtosis k makes the variance
+    of alpha (1 + k) d (d + 2) - d^2 instead of 2 d, and nu accordingly smaller.
     """
+    d = np.maximum(mean_distance, 1e-9)
     # Distances of bounded features vary less than Gaussian ones; they are not told from these.
-    spread = np.maximum((1 + kurtosis) * d * (d + 2) - d**2, 2.0 * d)
-    nu = 2.0 * d**2 / spread
-    freedom = np.maximum(n - effective, 1.0)
-    scaled = freedom / n * n_mean / (n_mean + 1)
-    return fdtrc(nu[:, None], freedom[:, None], (scaled / d)[:, None] * np.minimum(alpha, 1e300))
+    spread = np.maximum((1 + kurtosis) * d * (d + 2) - d**2, 2 * d)
+    freedom = np.maximum(n - effective_features, 1.0)
+    scale = freedom / n * n_mean / (n_mean + 1) / d
+    return fdtrc((2 * d**2 / spread)[:, None], freedom[:, None], scale[:, None] * alpha)

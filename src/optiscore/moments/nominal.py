@@ -1,6 +1,6 @@
 """Nominal moments of every class: means, covariances of their own or shared, pooled if asked, and ready to whiten."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -18,11 +18,22 @@ from .sums import MomentSums
 
 
 class Estimate(NamedTuple):
-    """Mean and covariance of one class, and a function that tells how many features the covariance has in effect."""
+    """Mean and covariance of one class, with what shrinkage does to it.
+
+    The mean squared distance of the samples is tr(S^-1 S_n), the number of features if there is no shrinkage. Of these,
+    a fraction 1 - s carries the noise of the samples: so many features does S = (1 - s) S_n + s I have in effect.
+    """
 
     mean: FloatArray
     covariance: FloatArray
-    effective_features: Callable[[], float]
+    sums: MomentSums
+    weight: float = 1.0
+
+    def mean_distance(self) -> float:
+        """Mean squared distance of the samples."""
+        scale = np.sqrt(np.diagonal(self.covariance))
+        unit = scale * scale[:, None]
+        return float(np.trace(np.linalg.solve(self.covariance / unit, self.sums.covariance / unit)))
 
 
 class NominalMoments(NamedTuple):
@@ -110,15 +121,7 @@ def _estimate(known: ClassData, covariance_estimator: Any, unit: FloatArray) -> 
         weight = 1 - getattr(covariance_estimator, "shrinkage", 0.0)
     else:
         mean, covariance = _fit_estimator(covariance_estimator, known)
-    return Estimate(mean, covariance, partial(_effective_features, sums, covariance, weight))
-
-
-def _effective_features(sums: MomentSums, covariance: FloatArray, weight: float) -> float:
-    """tr(S^-1 (1 - s) S_n) for S = (1 - s) S_n + s I: how many features of S carry the samples' noise."""
-    d = sums.n_features
-    scale = np.sqrt(np.diagonal(covariance))
-    relative = np.linalg.solve(covariance / scale / scale[:, None], sums.covariance / scale / scale[:, None])
-    return float(np.clip(weight * np.trace(relative), 0, d))
+    return Estimate(mean, covariance, sums, weight)
 
 
 def pool_moments(
