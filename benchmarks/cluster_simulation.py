@@ -19,7 +19,7 @@ from dask_fit import N_BLOCKS, N_FEATURES, N_ROWS, fit, make_data, make_labels, 
 from rich.console import Console
 from rich.table import Table
 
-from optiscore.dask import classifier
+from optiscore.dask import estimator
 from optiscore.dask.blocks import _BRANCHES as BRANCHES
 
 # Assumed, since one machine cannot tell: 10 Gbit/s and half a millisecond from worker to worker.
@@ -44,16 +44,16 @@ class Costs:
 def measure(client: Client, repeats: int = 40) -> Costs:
     """Costs on this machine: blocks on a worker, the rest as the client sees it."""
 
-    def block(i: int) -> tuple[float, classifier.LabelledSums]:
+    def block(i: int) -> tuple[float, estimator.LabelledSums]:
         start = time.perf_counter()
         info = {None: {"chunk-location": (i, 0), "chunk-shape": (N_ROWS // N_BLOCKS, N_FEATURES)}}
-        sums = classifier._sums_of_block(make_samples(info), make_labels(info))
+        sums = estimator.sums_of_block(make_samples(info), make_labels(info))
         return time.perf_counter() - start, sums
 
     results = client.gather([client.submit(block, i, pure=False) for i in range(repeats)])
     parts = [sums for _, sums in results]
     start = time.perf_counter()
-    reduce(lambda a, b: classifier._merge_sums([a, b]), parts)
+    reduce(lambda a, b: estimator.merge_sums([a, b]), parts)
     merge = (time.perf_counter() - start) / (len(parts) - 1)
     return Costs(
         np.array([seconds for seconds, _ in results]),

@@ -18,7 +18,7 @@ from sklearn.covariance import EmpiricalCovariance
 
 from optiscore import OptimisticScoreClassifier as InMemory
 from optiscore.dask import OptimisticScoreClassifier
-from optiscore.dask import classifier as blockwise
+from optiscore.dask import estimator as blockwise
 from optiscore.dask import tuning as block_tuning
 from optiscore.dask.blocks import map_labelled
 from optiscore.io import load, save
@@ -134,7 +134,7 @@ def test_bounds_are_computed_once_for_both():
 
 
 def n_tasks(X, y):
-    parts = map_labelled(blockwise._sums_of_block, X, y)
+    parts = map_labelled(blockwise.sums_of_block, X, y)
     assert len(parts) == 10
     return sum(isinstance(node, Task | Alias) for node in dict(parts[0].dask).values())
 
@@ -190,7 +190,7 @@ def test_passes_over_the_data(monkeypatch, n_classes, rule, passes):
 
 def test_what_travels_does_not_grow_with_the_block():
     def size(n):
-        return len(pickle.dumps(blockwise._sums_of_block(*make_data(n=n, d=20))))
+        return len(pickle.dumps(blockwise.sums_of_block(*make_data(n=n, d=20))))
 
     assert size(100_000) == pytest.approx(size(1000), rel=0.05)
     assert size(1000) < 2 * 8 * (1 + 2 * 20) ** 2 * 1.2

@@ -8,9 +8,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from optiscore import OptimisticScoreClassifier
+from optiscore import ModeratedDiscriminantAnalysis, OptimisticScoreClassifier
 from optiscore.metrics import area_under_risk_coverage
-from optiscore.plotting import CertifiedRegionsDisplay, PosteriorBoundsDisplay, RiskCoverageDisplay
+from optiscore.plotting import (
+    CertifiedRegionsDisplay,
+    ConfidenceDisplay,
+    CoverageDisplay,
+    PosteriorBoundsDisplay,
+    ProbaIntervalDisplay,
+    RiskCoverageDisplay,
+)
 
 mpl.use("Agg")
 
@@ -66,3 +73,51 @@ def test_other_estimators_are_refused(fitted):
     _, X, y = fitted
     with pytest.raises(ValueError, match="got LogisticRegression"):
         RiskCoverageDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
+
+
+@pytest.fixture(params=["classifier", "pipeline"])
+def moderated(request):
+    X, y = blobs(3)
+    labels = np.array(["ant", "bee", "cat"])[y]
+    classifier = ModeratedDiscriminantAnalysis()
+    model = classifier if request.param == "classifier" else make_pipeline(StandardScaler(), classifier)
+    yield model.fit(X, labels), X, labels
+    mpl.pyplot.close("all")
+
+
+def test_intervals_are_drawn_in_order(moderated):
+    model, X, _ = moderated
+    display = ProbaIntervalDisplay.from_estimator(model, X, label="bee", confidence_level=0.8)
+    assert len(display.lower) == 60
+    assert (np.diff(display.moderated) >= 0).all()
+    assert ((display.lower <= display.nominal + 1e-12) & (display.nominal <= display.upper + 1e-12)).all()
+    assert display.ax_.get_ylabel() == "probability of bee"
+    segments = display.ax_.collections[0].get_segments()
+    np.testing.assert_allclose([segment[:, 1] for segment in segments], np.c_[display.lower, display.upper])
+    with pytest.raises(ValueError, match="label must be one of"):
+        ProbaIntervalDisplay.from_estimator(model, X, label="dog")
+
+
+def test_confidence_against_probability(moderated):
+    model, X, y = moderated
+    display = ConfidenceDisplay.from_estimator(model, X, y)
+    right, wrong = display.ax_.lines[:2]
+    assert len(right.get_xdata()) == (model.predict(X) == y).sum()
+    assert len(wrong.get_xdata()) == (model.predict(X) != y).sum()
+    assert ConfidenceDisplay.from_estimator(model, X).right is None
+
+
+def test_coverage_against_level(moderated):
+    model, X, _ = moderated
+    exact = model[-1].nominal_proba(model[:-1].transform(X)) if hasattr(model, "steps") else model.nominal_proba(X)
+    display = CoverageDisplay.from_estimator(model, X, exact, name="nominal")
+    assert (display.coverage == 1).all()
+    far = CoverageDisplay.from_estimator(model, X, np.full_like(exact, 2.0), ax=display.ax_, color="C1")
+    assert (far.coverage == 0).all()
+    assert far.ax_ is display.ax_
+
+
+def test_displays_of_intervals_ask_for_a_moderated_model(fitted):
+    model, X, _ = fitted
+    with pytest.raises(ValueError, match="must be a ModeratedDiscriminantAnalysis"):
+        ProbaIntervalDisplay.from_estimator(model, X)

@@ -248,14 +248,13 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
         >>> np.allclose(model.predict_proba(X), whole.predict_proba(X))
         True
         """
-        feature_map = self.feature_map
-        if feature_map is None:
-            self._add_block(X, y, classes, sample_weight)
-        else:
-            self._add_block(
-                X, y, classes, sample_weight, lambda samples: _check_mapped(feature_map.transform(samples), samples)
-            )
+        self._add_block(X, y, classes, sample_weight, self._transform())
         return self
+
+    def _transform(self) -> Callable[[FloatArray], FloatArray] | None:
+        """What a fitted map makes of a block of samples."""
+        feature_map = self.feature_map
+        return None if feature_map is None else lambda block: _check_mapped(feature_map.transform(block), block)
 
     def _learn_from_sums(self, labels: np.ndarray, classes: list[ClassData], samples: Any) -> Self:
         return self._learn(labels, classes, self.feature_map)

@@ -38,14 +38,14 @@ class StreamingState(PublicState):
         y: ArrayLike,
         classes: ArrayLike | None,
         sample_weight: ArrayLike | None,
-        transform: Callable[[Array], Array] = lambda samples: samples,
+        transform: Callable[[Array], Array] | None = None,
     ) -> None:
         """Add a block, of which ``transform`` makes what is summed, to those before, and learn from all of them."""
         sums = self._sums_so_far()
         points, labels, weight = validate_block(self, X, y, sample_weight, reset=sums is None)
         known = self._known_classes(to_host(classes), is_first=sums is None)
         check_known_labels(labels, known)
-        points = transform(points)
+        points = points if transform is None else transform(points)
         block = TrainingSet(points, np.searchsorted(known, labels), known, weight).counted().sums()
         merged: Sums = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
         try:

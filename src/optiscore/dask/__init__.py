@@ -1,4 +1,4 @@
-"""The classifier on Dask's arrays and data frames: more data than memory, more machines than one (extra `dask`)."""
+"""The classifiers on Dask's arrays and data frames: more data than memory, more machines than one (extra `dask`)."""
 
 try:
     import dask.array  # noqa: F401 - only to say what is missing
@@ -7,5 +7,6 @@ except ImportError:
     raise ImportError("optiscore.dask needs Dask: pip install 'optiscore[dask]'.") from None
 
 from .classifier import OptimisticScoreClassifier
+from .moderated import ModeratedDiscriminantAnalysis
 
-__all__ = ["OptimisticScoreClassifier"]
+__all__ = ["ModeratedDiscriminantAnalysis", "OptimisticScoreClassifier"]

@@ -19,40 +19,46 @@ class Width(Enum):
     CLASSES = "one per class"
     MARGINS = "one for two classes, else one per class"
     PAIR = "two arrays of one per class"
+    TWO = "two arrays of one"
 
 
 def lazy(method: Callable[..., Any], width: Width) -> Callable[..., Any]:
     """The method of a fitted classifier, lazy for Dask's collections and as it was for everything else."""
 
     @wraps(method)
-    def of_samples(self: Any, X: Any) -> Any:
+    def of_samples(self: Any, X: Any, *arguments: Any, **keywords: Any) -> Any:
         if not is_lazy(X):
-            return method(self, X)
+            return method(self, X, *arguments, **keywords)
         model = self._in_memory()
         self._check_kind(X, reset=False)
         samples = to_samples(X)
+
+        def of_block(block: np.ndarray) -> Any:
+            return method(model, block, *arguments, **keywords)
+
         # What one sample gets tells the types and the widths of all.
-        example = method(model, np.zeros((1, samples.shape[1]), dtype=_float_type(samples.dtype)))
+        example = of_block(np.zeros((1, samples.shape[1]), dtype=_float_type(samples.dtype)))
+        name = method.__name__
+        if width is Width.TWO:
+            first = _map(lambda block: of_block(block)[0], samples, example[0], name)
+            return first, _map(lambda block: of_block(block)[1], samples, example[1], name)
         if width is not Width.PAIR:
-            return _map(method, model, samples, example)
-        both = _map(_side_by_side(method), model, samples, np.concatenate(example, axis=1), name=method.__name__)
+            return _map(of_block, samples, example, name)
+        wide = np.concatenate(example, axis=1)
+        both = _map(lambda block: np.concatenate(of_block(block), axis=1), samples, wide, name)
         n_classes = len(model.classes_)
         return both[:, :n_classes], both[:, n_classes:]
 
     return of_samples
 
 
-def _map(method: Callable[..., Any], model: Any, X: Any, example: np.ndarray, name: str | None = None) -> Any:
+def _map(function: Callable[[np.ndarray], np.ndarray], X: Any, example: np.ndarray, name: str) -> Any:
     def of_block(block: np.ndarray) -> np.ndarray:
-        return method(model, block) if len(block) else example[:0]
+        return function(block) if len(block) else example[:0]
 
     shape: dict[str, Any] = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], example.shape[1:])}
-    unique = f"{name or method.__name__}-{uuid4().hex}"
+    unique = f"{name}-{uuid4().hex}"
     return da.map_blocks(of_block, X, dtype=example.dtype, meta=example[:0], name=unique, **shape)
-
-
-def _side_by_side(method: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    return lambda model, block: np.concatenate(method(model, block), axis=1)
 
 
 def _float_type(dtype: Any) -> Any:

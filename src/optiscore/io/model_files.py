@@ -24,6 +24,7 @@ _TRUSTED = (
     "optiscore.moments.covariance.RidgeCovariance",
     "optiscore.moments.sums.MomentSums",
     "optiscore.dask.classifier.OptimisticScoreClassifier",
+    "optiscore.dask.moderated.ModeratedDiscriminantAnalysis",
     "sklearn.compose._column_transformer._RemainderColsList",
     "sklearn.model_selection._split.KFold",
     "sklearn.model_selection._split.StratifiedKFold",

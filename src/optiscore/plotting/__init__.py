@@ -1,8 +1,17 @@
 """Pictures in scikit-learn's Display convention; they need matplotlib (extra `plot`)."""
 
 from .certified_regions import CertifiedRegionsDisplay
+from .intervals import ConfidenceDisplay, CoverageDisplay, ProbaIntervalDisplay
 from .posterior_bounds import PosteriorBoundsDisplay
 from .radius_search import RadiusSearchDisplay
 from .risk_coverage import RiskCoverageDisplay
 
-__all__ = ["CertifiedRegionsDisplay", "PosteriorBoundsDisplay", "RadiusSearchDisplay", "RiskCoverageDisplay"]
+__all__ = [
+    "CertifiedRegionsDisplay",
+    "ConfidenceDisplay",
+    "CoverageDisplay",
+    "PosteriorBoundsDisplay",
+    "ProbaIntervalDisplay",
+    "RadiusSearchDisplay",
+    "RiskCoverageDisplay",
+]

@@ -10,16 +10,23 @@ from ..numerics.types import BoolArray
 
 
 def classifier_and_samples(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The classifier itself and X; for a pipeline, its last step and X as transformed by the others."""
+    """A classifier with worst-case bounds and X; for a pipeline, its last step and X as transformed by the others."""
+    kinds = "an OptimisticScoreClassifier, its CV variant"
+    return _last_step(estimator, X, "predict_proba_bounds", kinds)
+
+
+def moderated_and_samples(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """A classifier with intervals, and X as it sees it."""
+    return _last_step(estimator, X, "predict_proba_interval", "a ModeratedDiscriminantAnalysis")
+
+
+def _last_step(estimator: Any, X: Any, method: str, kinds: str) -> tuple[Any, Any]:
     check_is_fitted(estimator)
     if isinstance(estimator, Pipeline):
         X = estimator[:-1].transform(X) if len(estimator) > 1 else X
         estimator = estimator[-1]
-    if not hasattr(estimator, "predict_proba_bounds"):
-        raise ValueError(
-            f"estimator must be an OptimisticScoreClassifier, its CV variant or a pipeline that ends in one, got "
-            f"{type(estimator).__name__}."
-        )
+    if not hasattr(estimator, method):
+        raise ValueError(f"estimator must be {kinds} or a pipeline that ends in one, got {type(estimator).__name__}.")
     return estimator, X
 
 

@@ -1,0 +1,164 @@
+"""What classifiers on Dask have in common: sums of blocks, checks without reading, the model of a block, the score."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import dask.array as da
+import numpy as np
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
+
+from ..classifiers.state import PublicState
+from ..classifiers.validation import check_two_classes
+from ..moments.labelled import ClassData, TrainingSet, check_targets_of_block, check_weights, comparing_labels, merge
+from ..moments.sums import MomentSums
+from ..numerics.types import FloatArray
+from .blocks import is_frame, is_lazy, is_number, map_labelled, reduce_tree
+
+_FLOATS = [np.float64, np.float32]
+
+# Integers below this are counted.
+_FEW_LABELS = 1000
+
+
+class LazyClassifier(PublicState):
+    """Mixin, to stand before the classifier in memory, which it names."""
+
+    _parent: ClassVar[Any]
+
+    def _known_from_blocks(
+        self, X: Any, y: Any, sample_weight: Any, transform: Callable[[FloatArray], FloatArray] | None = None
+    ) -> tuple[np.ndarray, list[ClassData]]:
+        """Labels and what is known of each class, from one pass over the blocks."""
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None.")
+        self._check_kind(X, reset=True)
+        sums = partial(sums_of_block, transform=transform)
+        found = reduce_tree(map_labelled(sums, X, y, sample_weight), merge_sums)
+        check_two_classes(found.labels)
+        return found.labels, [ClassData(label, sums) for label, sums in zip(found.labels, found.sums, strict=True)]
+
+    @staticmethod
+    def _check_in_memory(*given: Any) -> None:
+        """Refuse Dask's collections where blocks in memory are asked for."""
+        if any(map(is_lazy, given)):
+            raise ValueError("partial_fit takes blocks that are in memory; call fit on Dask's collections.")
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Fraction of the samples, or of their weight, that `predict` labels right.
+
+        Parameters
+        ----------
+        X : dask array of shape (n_samples, n_features) or dask data frame
+            Samples.
+        y : dask array or series of shape (n_samples,)
+            Labels.
+        sample_weight : dask array or series of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        float
+        """
+        if not is_lazy(X):
+            return float(self._parent.score(self, X, y, sample_weight))
+        self._check_kind(X, reset=False)
+        hits = partial(_hits_of_block, model=self._in_memory())
+        right, total = reduce_tree(map_labelled(hits, X, y, sample_weight), _add_columns)
+        if not total:
+            raise ValueError("score needs at least one sample of positive weight.")
+        return float(right / total)
+
+    def _check_kind(self, X: Any, reset: bool) -> None:
+        """Names, number and types of the features, which are known without reading any sample."""
+        if not (is_frame(X) or isinstance(X, da.Array)):
+            raise ValueError(f"X must be a Dask array or data frame, got a {type(X).__name__}.")
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, samples and features, got {X.ndim}.")
+        if is_frame(X) and (odd := [name for name, kind in X.dtypes.items() if not is_number(kind)]):
+            raise ValueError(f"columns {odd} of X hold no numbers: encode them, or leave them out.")
+        if not is_frame(X) and np.isnan(X.shape[1:]).any():
+            raise ValueError("the number of features of X is not known: call X.compute_chunk_sizes() first.")
+        sample = X._meta if is_frame(X) else np.empty((0, *X.shape[1:]), dtype=X.dtype)
+        validate_data(self, sample, dtype=_FLOATS, reset=reset, ensure_min_samples=0)
+
+    def _in_memory(self) -> Any:
+        """The fitted classifier for one block, whose columns have no names."""
+        self._check_fitted()
+        model = self._parent(**self.get_params(deep=False))
+        hidden = {"_sums", "feature_names_in_"}
+        model.__setstate__({name: value for name, value in self.__getstate__().items() if name not in hidden})
+        return model
+
+
+class LabelledSums(NamedTuple):
+    """Labels, and the sums over the samples of each."""
+
+    labels: np.ndarray
+    sums: list[MomentSums]
+
+
+def check_block(
+    X: Any, y: Any, sample_weight: Any, *, ensure_all_finite: bool = True
+) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
+    """The samples of positive weight of one block, which may have none."""
+    samples = check_array(X, dtype=_FLOATS, ensure_min_samples=0, ensure_all_finite=ensure_all_finite, input_name="X")
+    if hasattr(y, "isna") and np.any(y.isna()):
+        raise ValueError("Input y contains NaN. Leave out samples without a label.")
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must have one dimension, got {labels.ndim}.")
+    check_consistent_length(samples, labels, sample_weight)
+    if labels.size:
+        assert_all_finite(labels, input_name="y")
+    if sample_weight is None or not labels.size:
+        return samples, labels, None
+    weight = check_weights(sample_weight, samples, may_all_be_zero=True)
+    counts = weight > 0
+    return samples[counts], labels[counts], weight[counts]
+
+
+def sums_of_block(
+    X: Any, y: Any, sample_weight: Any = None, *, transform: Callable[[FloatArray], FloatArray] | None = None
+) -> LabelledSums:
+    """Sums over the samples of each label in one block, or over what a function makes of them."""
+    # Sums are not made of numbers that are not finite: no look at the samples is needed for that alone.
+    samples, labels, weight = check_block(X, y, sample_weight, ensure_all_finite=transform is not None)
+    if transform is not None and len(samples):
+        samples = transform(samples)
+    with comparing_labels():
+        found = _distinct(labels)
+    check_targets_of_block(found)
+    sums = TrainingSet(samples, np.searchsorted(found, labels), found, weight).sums()
+    return LabelledSums(found, [known for known in sums if known is not None])
+
+
+def _distinct(labels: np.ndarray) -> np.ndarray:
+    """Sorted distinct labels; counting small integers is faster than sorting them."""
+    if labels.dtype.kind in "iu" and labels.size and labels.min() >= 0 and labels.max() < _FEW_LABELS:
+        return np.flatnonzero(np.bincount(labels)).astype(labels.dtype)
+    return np.unique(labels)
+
+
+def merge_sums(parts: list[LabelledSums]) -> LabelledSums:
+    """The labels of all blocks, and the sums over all samples of each."""
+    filled = [part for part in parts if len(part.labels)] or parts[:1]
+    labels = np.unique(np.concatenate([part.labels for part in filled]))
+    merged: list[MomentSums | None] = [None] * len(labels)
+    for part in filled:
+        for code, sums in zip(np.searchsorted(labels, part.labels), part.sums, strict=True):
+            merged[code] = merge(merged[code], sums)
+    return LabelledSums(labels, [sums for sums in merged if sums is not None])
+
+
+def _hits_of_block(X: Any, y: Any, sample_weight: Any = None, *, model: Any) -> FloatArray:
+    samples, labels, weight = check_block(X, y, sample_weight)
+    if not len(labels):
+        return np.zeros(2)
+    hits = model.predict(samples) == labels
+    return np.array([np.average(hits, weights=weight), 1.0]) * (len(hits) if weight is None else weight.sum())
+
+
+def _add_columns(parts: list[FloatArray]) -> FloatArray:
+    return np.sum(parts, axis=0)
