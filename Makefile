@@ -1,6 +1,6 @@
 # The door to everything: what CI runs is what a person runs. `make help` lists it.
 .DEFAULT_GOAL := help
-.PHONY: help test test-slow test-oldest check format bench bench-scaling reproduce clean
+.PHONY: help test test-slow test-oldest check format bench bench-scaling reproduce evidence clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -55,7 +55,10 @@ bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clust
 	$(BIN)/python benchmarks/cluster_simulation.py
 
 reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minutes) and write results/report.html
-	$(BIN)/optiscore reproduce all
+	$(BIN)/optiscore reproduce paper
+
+evidence: $(VENV)/.has-cli ## Show what certainty is worth: abstention, calibration, coverage (some ten minutes)
+	$(BIN)/optiscore reproduce evidence
 
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from .. import __version__
-from ..experiments import NAMES
+from ..experiments import GROUPS, NAMES
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -212,17 +212,21 @@ def _clocked(run: Callable[[], int]) -> tuple[int, float]:
     return run(), time.perf_counter() - start
 
 
-def _check_names(names: list[str]) -> list[str]:
-    for name in names:
-        if name not in NAMES and name != "all":
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(NAMES)} and all.")
-    return list(NAMES) if "all" in names else [name for name in NAMES if name in names]
+def _check_names(given: list[str]) -> list[str]:
+    """Experiments by name or by group, in their order."""
+    groups = {**GROUPS, "all": NAMES}
+    for name in given:
+        if name not in NAMES and name not in groups:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join((*NAMES, *groups))}.")
+    wanted = {name for each in given for name in groups.get(each, (each,))}
+    return [name for name in NAMES if name in wanted]
 
 
 @app.command()
 def reproduce(
     experiments: Annotated[
-        list[str] | None, typer.Argument(help=f"{', '.join(NAMES)}; or all.", metavar="[EXPERIMENT]...")
+        list[str] | None,
+        typer.Argument(help=f"{', '.join(NAMES)}; or paper, evidence, all.", metavar="[EXPERIMENT]..."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer trials: a look within about a minute.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 is one per processor.")] = -1,
@@ -235,7 +239,7 @@ def reproduce(
 
     Interrupted at any moment, the same command goes on where it was. Examples:
 
-    - `optiscore reproduce all`
+    - `optiscore reproduce paper`
 
     - `optiscore reproduce table1 figure2 --quick --out /tmp/look`
     """
@@ -248,7 +252,7 @@ def reproduce(
             raise typer.BadParameter(f"{data} is not a folder.")
         os.environ["OPTISCORE_DATA"] = str(data.resolve())
     console = Console()
-    names = _check_names(experiments or ["all"])
+    names = _check_names(experiments or ["paper"])
     try:
         page = runner.reproduce(runner.Settings(names, out, quick, jobs), console)
     except KeyboardInterrupt:

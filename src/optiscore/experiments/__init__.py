@@ -8,10 +8,15 @@ if TYPE_CHECKING:
 
     EXPERIMENTS: dict[str, Experiment]
 
-#: The experiments, a module each; they are loaded when `EXPERIMENTS` is asked for, so that the command answers at once.
-NAMES = ("table1", "figure1", "figure2", "figure3", "selective", "shift")
+#: The experiments by group, a module each; they are loaded when `EXPERIMENTS` is asked for, so that the command answers
+#: at once. The first group is the paper's, with what it could not draw; the second shows what certainty is worth.
+GROUPS = {
+    "paper": ("table1", "figure1", "figure2", "figure3", "selective", "shift"),
+    "evidence": ("abstention", "calibration", "coverage"),
+}
+NAMES = tuple(name for group in GROUPS.values() for name in group)
 
-__all__ = ["EXPERIMENTS", "NAMES"]
+__all__ = ["EXPERIMENTS", "GROUPS", "NAMES"]
 
 
 def __getattr__(name: str) -> Any:

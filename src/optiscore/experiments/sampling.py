@@ -1,0 +1,40 @@
+"""What the experiments on certainty have in common: how training rows are drawn, and which methods are compared."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from .. import ModeratedDiscriminantAnalysis
+from ..classifiers.peers import linear_discriminant, logistic_regression
+
+#: Sizes of the training set, in words: 2 d and 8 d rows per class, 8 d rows in all with the imbalance kept.
+SIZES = ("2 d per class", "8 d per class", "8 d in all")
+
+OURS = "moderated"
+
+#: Methods by name; the first is ours.
+METHODS: dict[str, Callable[[], Any]] = {
+    OURS: ModeratedDiscriminantAnalysis,
+    "moderated, own": lambda: ModeratedDiscriminantAnalysis("own"),
+    "moderated, shared": lambda: ModeratedDiscriminantAnalysis("shared"),
+    "LDA": lambda: make_pipeline(StandardScaler(), linear_discriminant()),
+    "logistic": logistic_regression,
+    "forest": lambda: RandomForestClassifier(300, random_state=0),
+}
+
+
+def split(y: np.ndarray, n_features: int, size: str, repeat: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows for training and for testing; of any class at most three quarters are for training."""
+    rng = np.random.default_rng([repeat, SIZES.index(size), len(y)])
+    members = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
+    if size == "8 d in all":
+        fraction = min(8 * n_features / len(y), 0.75)
+        counts = [max(2, round(fraction * len(rows))) for rows in members]
+    else:
+        counts = [min(int(size[0]) * n_features, 3 * len(rows) // 4) for rows in members]
+    train = np.concatenate([rows[:count] for rows, count in zip(members, counts, strict=True)])
+    return train, np.setdiff1d(np.arange(len(y)), train)
