@@ -140,7 +140,7 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
            [0.014, 0.897, 0.089]])
     >>> lower, upper = model.predict_proba_interval(X[[1, 70, 133]])
     >>> lower[:, 1].round(3), upper[:, 1].round(3)
-    (array([0.   , 0.173, 0.163]), array([0., 1., 1.]))
+    (array([0.   , 0.243, 0.27 ]), array([0., 1., 1.]))
     >>> model.decision_confidence(X[[1, 70, 133]]).round(3)
     array([1.   , 0.878, 0.909])
     >>> model.typicality([[6, 3, 5, 2], [9, 1, 9, 9]]).round(3)

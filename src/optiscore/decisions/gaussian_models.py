@@ -151,7 +151,7 @@ class OwnModel(GaussianModel):
         gaussian = self._parts(alpha, (a, b), np.zeros(2))
         heavy = self._parts(alpha, (a, b), self.kurtosis[[a, b]])
         n, d = self.class_count[[a, b]], self.effective_features[[a, b]]
-        inflated = heavy * _inflation(n, d + 2)[:, None]
+        inflated = heavy * _inflation(n, d)[:, None]
         freedom = gaussian.sum(axis=0) ** 2 / (gaussian**2 / np.maximum(n - 1, 1)[:, None]).sum(axis=0)
         return _squared_t(confidence_level, freedom) * inflated.sum(axis=0) / gaussian.sum(axis=0)
 
@@ -258,7 +258,7 @@ class SharedModel(GaussianModel):
     def critical_ratio(self, alpha: FloatArray, a: int, b: int, confidence_level: float) -> FloatArray:
         """The F quantile, enlarged for the noise of the covariance; heavy tails cancel between the classes."""
         n, d = np.array([self.n]), np.array([self.effective_features])
-        enlarged = _squared_t(confidence_level, np.maximum(n - self.n_classes, 1)) * _inflation(n, d + 3)
+        enlarged = _squared_t(confidence_level, np.maximum(n - self.n_classes, 1)) * _inflation(n, d + 1)
         return np.full(alpha.shape[1], enlarged[0])
 
     def tail_probability(self, alpha: FloatArray) -> FloatArray:
