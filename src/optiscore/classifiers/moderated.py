@@ -26,7 +26,7 @@ from ..decisions.moderation import (
 from ..features.power import PowerMap
 from ..moments.factors import factorise
 from ..moments.labelled import ClassData, TrainingSet
-from ..moments.nominal import class_priors, factorise_class, own_estimates, shared_estimate
+from ..moments.nominal import Estimate, class_priors, factorise_class, own_estimates, shared_estimate
 from ..numerics.blocks import map_blocks
 from ..numerics.types import BoolArray, FloatArray
 from .availability import only_if
@@ -74,7 +74,8 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
         Which models: covariances of the classes' own (quadratic boundaries), a shared one (linear), or both averaged.
     feature_map : {"power", None} or transformer, default="power"
         What is done to the features first: `optiscore.features.PowerMap`, nothing, or any scikit-learn transformer,
-        which is cloned and trained with ``fit_transform``. `partial_fit` takes None or a transformer that is fitted.
+        which is cloned and trained with ``fit_transform`` on arrays, without names. `partial_fit` takes None or a
+        transformer that is fitted already.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None takes the fractions of the training samples.
     covariance_estimator : estimator, default=None
@@ -262,30 +263,40 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
     def _learn(self, labels: np.ndarray, classes: Sequence[ClassData], feature_map: Any) -> Self:
         """From what is known of each class to the moments of one or two models."""
         priors = class_priors(self.priors, classes)
-        own = own_estimates(classes, self.covariance_estimator)
-        shared = shared_estimate(classes, priors, self.covariance_estimator)
-        with_own, with_shared = self.covariance != "shared", self.covariance != "own"
-        if with_own:
-            for each, known in zip(own, classes, strict=True):
-                factorise_class(each.covariance, known)
-        if with_shared:
-            factorise(shared.covariance, "the shared covariance")
+        class_count = np.array([known.sums.weight_sum for known in classes])
+        estimates = self._estimates(classes, class_count)
         pooled = reduce(add, [known.sums.centred() for known in classes])
         kurtoses = np.array([sums.kurtosis() for sums in (*(known.sums for known in classes), pooled)])
-        self.classes_ = labels
-        self.class_count_ = np.array([known.sums.weight_sum for known in classes])
-        self.priors_ = priors
-        self.means_ = np.stack([each.mean for each in own])
-        self.covariances_ = np.stack([each.covariance for each in own]) if with_own else None
-        self.covariance_ = shared.covariance if with_shared else None
-        estimates = [*own, shared]
-        self.mean_distance_ = np.array([each.mean_distance() for each in estimates])
-        noise = np.array([each.weight for each in estimates])
-        self.effective_features_ = np.clip(noise * self.mean_distance_, 0, self.means_.shape[1])
+        distances = np.array([0.0 if each is None else each.mean_distance() for each in estimates])
+        noise = np.array([0.0 if each is None else each.weight for each in estimates])
+        *own, shared = estimates
+        self.classes_, self.class_count_, self.priors_ = labels, class_count, priors
+        self.means_ = np.stack(
+            [known.sums.mean if each is None else each.mean for known, each in zip(classes, own, strict=True)]
+        )
+        self.covariances_ = None if own[0] is None else np.stack([each.covariance for each in own if each is not None])
+        self.covariance_ = None if shared is None else shared.covariance
+        self.mean_distance_ = distances
+        self.effective_features_ = np.clip(noise * distances, 0, self.means_.shape[1])
         self.kurtosis_, self.radial_kurtosis_ = kurtoses.T.copy()
         self.feature_map_ = feature_map
         self._derived = self._freeze(), self._model
         return self
+
+    def _estimates(self, classes: Sequence[ClassData], class_count: FloatArray) -> list[Estimate | None]:
+        """Moments of each class, and last those that all share; None where the model does not ask for them."""
+        own: list[Estimate | None] = [None] * len(classes)
+        if self.covariance != "shared":
+            own = list(own_estimates(classes, self.covariance_estimator))
+            for known, each in zip(classes, own, strict=True):
+                assert each is not None
+                factorise_class(each.covariance, known)
+        if self.covariance == "own":
+            return [*own, None]
+        # Whatever the priors, the classes count by their sizes: the evidence is that of the sample.
+        shared = shared_estimate(classes, class_count / class_count.sum(), self.covariance_estimator)
+        factorise_class(shared.covariance, ClassData("all classes together", shared.sums))
+        return [*own, shared]
 
     def _check_parameters(self) -> None:
         if not isinstance(self.covariance, str) or self.covariance not in _COVARIANCES:
@@ -306,22 +317,32 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
         keywords = {}
         if training.weight is not None and has_fit_parameter(transformer, "sample_weight"):
             keywords["sample_weight"] = training.weight
-        mapped = transformer.fit_transform(training.X, training.labels[training.codes], **keywords)
+        labels = training.labels[training.codes]
+        if hasattr(transformer, "fit_transform"):
+            mapped = transformer.fit_transform(training.X, labels, **keywords)
+        else:
+            mapped = transformer.fit(training.X, labels, **keywords).transform(training.X)
         return transformer, _check_mapped(mapped, training.X)
 
     def _derive(self, *values: Any) -> Gaussians:
         """The models behind the public attributes, which are checked."""
-        classes, class_count, priors, means, covariances, covariance, distance, effective, *kurtoses, _, _ = values
+        classes, class_count, priors, means, covariances, covariance, distance, effective, *kurtoses, feature_map, _ = (
+            values
+        )
         n_classes, d = len(check_classes(classes)), np.shape(means)[-1]
         class_count = check_numbers("class_count_", class_count, (n_classes,))
         if not (class_count > 0).all():
             raise ValueError(f"class_count_ must be positive, got {class_count.tolist()}.")
+        if feature_map is not None and not hasattr(feature_map, "transform"):
+            raise ValueError(f"feature_map_ must be None or a fitted transformer, got {feature_map!r}.")
         log_priors = np.log(check_priors_attribute(priors, n_classes))
         means = check_numbers("means_", means, (n_classes, d))
         effective = check_numbers("effective_features_", effective, (n_classes + 1,))
         distance = check_numbers("mean_distance_", distance, (n_classes + 1,))
         kurtosis = check_numbers("kurtosis_", kurtoses[0], (n_classes + 1,))
         radial = check_numbers("radial_kurtosis_", kurtoses[1], (n_classes + 1,))
+        if (distance < 0).any() or (effective < 0).any():
+            raise ValueError("mean_distance_ and effective_features_ must not be negative.")
         models: list[GaussianModel] = []
         if covariances is not None:
             checked = check_numbers("covariances_", covariances, (n_classes, d, d))
@@ -528,9 +549,10 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
         ndarray of shape (n_samples,)
             Probability, for the class for which it is largest, that a new sample of it is as far from its mean
             (Hotelling's F, with the class's kurtosis). A point unlike anything in training has a value near 0, whatever
-            probabilities it gets.
+            probabilities it gets. With two models, the covariances of the classes' own decide. The power map goes on
+            linearly beyond the training range here, instead of being clipped.
         """
-        samples = self._validate(X)
+        samples = self._validate(X, goes_on=True)
         model = self._model.models[0]
         values = self._map(samples, lambda alphas: model.tail_probability(alphas[0].astype(np.float64)).max(axis=0))
         return values.astype(samples.dtype, copy=False)
@@ -546,7 +568,8 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
         Returns
         -------
         ndarray of shape (n_samples,)
-            Logarithm of the mean of both models' densities.
+            Logarithm of the mean of both models' densities. Where squared distances would exceed the range of numbers,
+            they are limited.
         """
         samples = self._validate(X)
         models = self._model.models
@@ -571,13 +594,15 @@ class ModeratedDiscriminantAnalysis(ClassifierMixin, StreamingState):  # type: i
 
         return Certificate(*self._map(samples, certificate))
 
-    def _validate(self, X: ArrayLike) -> FloatArray:
-        """Samples as the models see them."""
+    def _validate(self, X: ArrayLike, *, goes_on: bool = False) -> FloatArray:
+        """Samples as the models see them; beyond the training range the power map may go on."""
         self._check_fitted()
         samples = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         if self.feature_map_ is None:
             return samples
-        return _check_mapped(self.feature_map_.transform(samples), samples)
+        feature_map = self.feature_map_
+        is_power = goes_on and isinstance(feature_map, PowerMap)
+        return _check_mapped(feature_map.extrapolate(samples) if is_power else feature_map.transform(samples), samples)
 
     def _map(self, samples: FloatArray, function: Callable[[list[FloatArray]], Any]) -> Any:
         """``function(squared distances under each model)`` of all samples, block by block."""

@@ -60,8 +60,8 @@ class StreamingState(PublicState):
         """The sums of earlier blocks, None if there were none."""
         if not hasattr(self, "_sums") and self.__sklearn_is_fitted__():
             raise ValueError(
-                "partial_fit cannot go on after fit, which keeps no sums. Start with partial_fit instead: "
-                "sklearn.base.clone(model).partial_fit(...)."
+                "partial_fit cannot go on after fit, which keeps no sums. Start with partial_fit instead, on an "
+                "estimator that is not fitted yet."
             )
         return getattr(self, "_sums", None)
 

@@ -165,7 +165,8 @@ class OwnModel(GaussianModel):
     def tail_probability(self, alpha: FloatArray) -> FloatArray:
         """Hotelling's F for a new sample, with as many degrees of freedom as the kurtosis leaves."""
         n = self.class_count
-        return _hotelling(alpha, n, n, self.effective_features, self.mean_distance, self.radial_kurtosis)
+        freedom = np.maximum(n - self.effective_features, 1.0)
+        return _hotelling(alpha, freedom / (n + 1), freedom, self.mean_distance, self.radial_kurtosis)
 
 
 class SharedModel(GaussianModel):
@@ -234,8 +235,7 @@ class SharedModel(GaussianModel):
         n_c = self.class_count.astype(alpha.dtype)
         own = alpha / n_c[:, None]
         alpha_a = np.take_along_axis(alpha, top[None, :], axis=0)
-        between = 0.5 * (alpha + alpha_a - self.gaps.astype(alpha.dtype)[:, top])
-        gram = np.maximum(alpha * alpha_a - between**2, 0)
+        gram = gram_determinant(alpha, alpha_a, self.gaps.astype(alpha.dtype)[:, top])
         spread = gram + 0.5 * (alpha - alpha_a) ** 2
         return own + alpha_a / n_c[top] + spread / alpha.dtype.type(self.n)
 
@@ -262,10 +262,11 @@ class SharedModel(GaussianModel):
         return np.full(alpha.shape[1], enlarged[0])
 
     def tail_probability(self, alpha: FloatArray) -> FloatArray:
-        """Hotelling's F for a new sample, with the covariance's degrees of freedom."""
-        n = max(self.n - self.n_classes + 1, 1.0)
-        shared = np.array([n, self.effective_features, self.mean_distance, self.radial_kurtosis])
-        return _hotelling(alpha, self.class_count, *np.repeat(shared[:, None], self.n_classes, axis=1))
+        """Hotelling's F for a new sample; the covariance has n - K degrees of freedom, and the denominator n."""
+        n_c = self.class_count
+        freedom = np.full(self.n_classes, max(self.n - self.n_classes + 1 - self.effective_features, 1.0))
+        distance, kurtosis = (np.full(self.n_classes, value) for value in (self.mean_distance, self.radial_kurtosis))
+        return _hotelling(alpha, freedom / self.n * n_c / (n_c + 1), freedom, distance, kurtosis)
 
 
 def _log_wishart_bias(n: float, d: float) -> float:
@@ -292,22 +293,15 @@ def _squared_t(confidence_level: float, freedom: FloatArray) -> FloatArray:
 
 
 def _hotelling(
-    alpha: FloatArray,
-    n_mean: FloatArray,
-    n: FloatArray,
-    effective_features: FloatArray,
-    mean_distance: FloatArray,
-    kurtosis: FloatArray,
+    alpha: FloatArray, scale: FloatArray, freedom: FloatArray, mean_distance: FloatArray, kurtosis: FloatArray
 ) -> FloatArray:
-    """Tail of the squared distance of a new sample: F with nu and n - d degrees of freedom.
+    """Tail of the squared distance of a new sample: scale alpha/d has F's distribution with nu and ``freedom`` degrees.
 
     For Gaussian samples (n - d)/d alpha/(n + 1), with the mean and the covariance (denominator n) of n samples, has
-    that distribution with nu = d; shrinkage makes distances smaller, and d their mean. A kurtosis k makes the variance
-    of alpha (1 + k) d (d + 2) - d^2 instead of 2 d, and nu accordingly smaller.
+    that distribution with nu = d and n - d; shrinkage makes distances smaller, and d their mean. A kurtosis k makes the
+    variance of alpha (1 + k) d (d + 2) - d^2 instead of 2 d, and nu accordingly smaller.
     """
     d = np.maximum(mean_distance, 1e-9)
     # Distances of bounded features vary less than Gaussian ones; they are not told from these.
     spread = np.maximum((1 + kurtosis) * d * (d + 2) - d**2, 2 * d)
-    freedom = np.maximum(n - effective_features, 1.0)
-    scale = freedom / n * n_mean / (n_mean + 1) / d
-    return fdtrc((2 * d**2 / spread)[:, None], freedom[:, None], scale[:, None] * alpha)
+    return fdtrc((2 * d**2 / spread)[:, None], freedom[:, None], (scale / d)[:, None] * alpha)

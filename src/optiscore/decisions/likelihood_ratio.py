@@ -84,6 +84,9 @@ class PairEvidence(ABC):
         lower, upper = np.full(target.size, _LOWEST), np.full(target.size, _HIGHEST)
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             roots = find_root(surplus, lower, upper, (np.log(target), *self.arrays), step_tolerance=1e-7)
+        if not roots.converged.all():
+            raise ArithmeticError("a likelihood ratio was not found; please report the model and the sample.")
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             return self.cost(roots.root, *self.arrays)
 
 

@@ -65,7 +65,7 @@ def certify(model: GaussianModel, alpha: FloatArray, decided: np.ndarray) -> Cer
             if b != a:
                 log_odds = log_joint[a, samples] - log_joint[b, samples]
                 found = _signed_ratio(model, distances, a, b, log_odds)
-                less = found < ratio[samples]
+                less = found <= ratio[samples]
                 ratio[samples[less]], rival[samples[less]] = found[less], b
     return Certificate(ratio, rival)
 

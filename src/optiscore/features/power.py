@@ -33,6 +33,8 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         Mean and standard deviation after the transform.
     lowest_, highest_ : ndarray of shape (n_features,)
         Where mapped values are clipped.
+    range_ : ndarray of shape (2, n_features)
+        Training range of the standardised features.
     n_features_in_ : int
         Number of features.
 
@@ -60,6 +62,7 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         self.center_, self.scale_ = _center_and_scale(points, weight)
         standardised = (points - self.center_) / self.scale_
         self.exponents_ = np.array([_exponent(column, weight) for column in standardised.T])
+        self.range_ = np.stack([standardised.min(axis=0), standardised.max(axis=0)])
         mapped = _yeo_johnson(standardised, self.exponents_)
         self.mapped_center_, self.mapped_scale_ = _center_and_scale(mapped, weight)
         mapped = (mapped - self.mapped_center_) / self.mapped_scale_
@@ -77,11 +80,23 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             mapped = (mapped - self.mapped_center_) / self.mapped_scale_
         return np.clip(np.nan_to_num(mapped, nan=0.0), self.lowest_, self.highest_).astype(points.dtype, copy=False)
 
+    def extrapolate(self, X: ArrayLike) -> FloatArray:
+        """Map samples; beyond the training range the map goes on linearly, in standard deviations, without a limit."""
+        mapped = self.transform(X)
+        points = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        with np.errstate(over="ignore"):
+            standardised = (points - self.center_) / self.scale_
+        beyond = standardised - np.clip(standardised, *self.range_)
+        limit = np.finfo(mapped.dtype).max ** 0.4
+        return (mapped + np.clip(beyond, -limit, limit)).astype(mapped.dtype, copy=False)
+
 
 def _center_and_scale(X: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of each feature; 1 for those that do not vary beyond rounding."""
-    # Halved, so that features of any size have a mean.
-    center = 2 * np.average(0.5 * X, axis=0, weights=weight)
+    # In units of the largest number, so that features of any size have a mean.
+    size = np.abs(X).max(axis=0)
+    size = np.where(size > 0, size, 1.0)
+    center = size * np.average(X / size, axis=0, weights=weight)
     reach = np.abs(0.5 * X - 0.5 * center).max(axis=0)
     constant = reach <= 8 * np.finfo(np.float64).eps * np.abs(center)
     unit = np.where(constant, 1.0, reach)

@@ -182,6 +182,6 @@ def factorise_class(covariance: FloatArray, known: ClassData) -> Factor:
         return factorise(covariance, name)
     except SingularCovarianceError as error:
         raise SingularCovarianceError(
-            f"{error} In a classifier: gather more samples of the class, set pooling > 0, or choose a "
-            f"covariance_estimator that regularises."
+            f"{error} In a classifier: gather more samples of the class, share covariances (pooling > 0, or "
+            f"covariance='shared'), or choose a covariance_estimator that regularises."
         ) from None

@@ -285,7 +285,9 @@ class CoverageDisplay:
         """
         model, samples = moderated_and_samples(estimator, X)
         truth = np.asarray(true_proba)
-        levels = np.asarray(levels, dtype=np.float64)
+        if truth.shape != (len(np.asarray(samples)), len(model.classes_)):
+            raise ValueError(f"true_proba must hold one row per sample and one column per class, got {truth.shape}.")
+        levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
         inside = []
         for level in levels:
             lower, upper = model.predict_proba_interval(samples, level)
