@@ -128,14 +128,15 @@ def _truth(
     model: ModeratedDiscriminantAnalysis, kind: str, X: FloatArray, y: np.ndarray, points: FloatArray
 ) -> FloatArray:
     """Posterior of the same model, with the shrinkage of the fitted one, at the moments of the population."""
-    shrinkage = 1 - model.effective_features_ / model.mean_distance_
+    kept = slice(-1, None) if kind == "shared" else slice(0, -1)
+    shrinkage = 1 - model.effective_features_[kept] / model.mean_distance_[kept]
     means = np.stack([X[y == c].mean(axis=0) for c in (0, 1)])
     covariances = np.stack([np.cov(X[y == c].T, bias=True).reshape(X.shape[1], -1) for c in (0, 1)])
     if kind == "shared":
         # The classes were drawn in equal numbers.
         covariances[:] = covariances.mean(axis=0)
-        shrinkage = np.repeat(shrinkage[-1:], 2)
-    shrunk = np.stack([_shrink(S, s) for S, s in zip(covariances, shrinkage, strict=False)])
+        shrinkage = np.repeat(shrinkage, 2)
+    shrunk = np.stack([_shrink(S, s) for S, s in zip(covariances, shrinkage, strict=True)])
     return _posterior(points, means, shrunk, model.priors_)
 
 
