@@ -7,9 +7,11 @@ posterior of the same model, with the same shrinkage, at the moments of the whol
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.covariance import EmpiricalCovariance
 
 from .. import ModeratedDiscriminantAnalysis
 from ..datasets import fetch_benchmark, list_benchmarks
@@ -62,15 +64,11 @@ def _gaussian(cell: Cell) -> Values:
         X, y = _draw(means, A, sizes, rng)
         points, _ = _draw(means, A, np.array([50, 50]), rng)
         truth = _posterior(points, means, A @ A.transpose(0, 2, 1), sizes / sizes.sum())
-        model = ModeratedDiscriminantAnalysis(cell["model"], feature_map=None, covariance_estimator=_unshrunk())
+        model = ModeratedDiscriminantAnalysis(
+            cell["model"], feature_map=None, covariance_estimator=EmpiricalCovariance()
+        )
         inside.append([_covers(model.fit(X, y).predict_proba_interval(points, level), truth) for level in _LEVELS])
     return {"coverage": np.mean(inside, axis=0).tolist()}
-
-
-def _unshrunk() -> object:
-    from sklearn.covariance import EmpiricalCovariance
-
-    return EmpiricalCovariance()
 
 
 def _draw(
@@ -146,10 +144,10 @@ def _shrink(covariance: FloatArray, shrinkage: float) -> FloatArray:
     return ((1 - shrinkage) * covariance / unit + shrinkage * np.eye(len(scale))) * unit
 
 
-def _refit(kind: str, X: FloatArray, y: np.ndarray, points: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _refit(kind: Any, X: FloatArray, y: np.ndarray, points: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Nominal posterior after drawing the training rows of each class again."""
     rows = np.concatenate([rng.choice(np.flatnonzero(y == c), (y == c).sum()) for c in (0, 1)])
-    model = ModeratedDiscriminantAnalysis(kind, feature_map=None, priors=[0.5, 0.5])  # type: ignore[arg-type]
+    model = ModeratedDiscriminantAnalysis(kind, feature_map=None, priors=[0.5, 0.5])
     return model.fit(X[rows], y[rows]).nominal_proba(points)[:, 1]
 
 
