@@ -125,6 +125,17 @@ def test_integer_weights_are_repetitions():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [1e-300, 1e-100, 1e100])
+def test_weights_of_any_size(kind, size):
+    X, y = blobs(3)
+    model = ModeratedDiscriminantAnalysis(kind).fit(X, y, np.full(len(y), size))
+    for part in everything(model, X):
+        assert part.dtype.kind in "bi" or np.isfinite(part).all()
+    with pytest.raises(ValueError, match="Sample weights must be at most 1e\\+100"):
+        model.fit(X, y, np.full(len(y), 1e101))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_float32_is_kept(kind):
     X, y = blobs(3)
     single = ModeratedDiscriminantAnalysis(kind).fit(X.astype(np.float32), y)
@@ -377,3 +388,27 @@ def test_intervals_cover_what_they_promise(kind, d):
                 found = simulate_coverage(kind, d, (times * d, ratio * times * d), level, 150)
                 # Three standard errors of so many repetitions, most of whose error is common to all points.
                 assert abs(found - 100 * level) <= tolerance + 1.5, (kind, d, times, ratio, level, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["own", "shared"])
+def test_intervals_of_several_classes_cover_at_least_what_they_promise(kind):
+    """From pairwise ends: conservative for more than two classes; the priors are given."""
+    rng, d, n = np.random.default_rng(0), 3, 40
+    priors, y = np.array([0.6, 0.3, 0.1]), np.repeat([0, 1, 2], n)
+    inside = []
+    for _ in range(150):
+        A = np.eye(d) + 0.4 * rng.normal(size=(3, d, d)) / np.sqrt(d)
+        A = A if kind == "own" else np.stack([A[0]] * 3)
+        means = 1.5 * rng.normal(size=(3, d)) / np.sqrt(d)
+        X, points = (
+            np.concatenate([m + rng.normal(size=(k, d)) @ a.T for m, a in zip(means, A, strict=True)]) for k in (n, 30)
+        )
+        joint = [multivariate_normal(m, a @ a.T).logpdf(points) for m, a in zip(means, A, strict=True)]
+        truth = softmax(np.stack(joint, axis=1) + np.log(priors), axis=1)
+        model = ModeratedDiscriminantAnalysis(
+            kind, feature_map=None, priors=priors, covariance_estimator=EmpiricalCovariance()
+        )
+        lower, upper = model.fit(X, y).predict_proba_interval(points, 0.9)
+        inside.append(((lower <= truth) & (truth <= upper)).mean())
+    assert 0.87 <= np.mean(inside) <= 0.99

@@ -44,6 +44,10 @@ _ATTRIBUTES = (
 )
 
 
+# Sizes of classes, or sums of weights, between which evidence is computed.
+_FEWEST, _MOST = 1e-30, 1e30
+
+
 class Gaussians(NamedTuple):
     """The models that are averaged, one or two, with the labels that they are about."""
 
@@ -68,6 +72,8 @@ class ModeratedPredictions(ClassifierMixin, StreamingState):  # type: ignore[mis
         class_count = check_numbers("class_count_", class_count, (n_classes,))
         if not (class_count > 0).all():
             raise ValueError(f"class_count_ must be positive, got {class_count.tolist()}.")
+        # Beyond these the moments are exact, or unknown, to all digits.
+        class_count = class_count.clip(_FEWEST, _MOST)
         if feature_map is not None and not hasattr(feature_map, "transform"):
             raise ValueError(f"feature_map_ must be None or a fitted transformer, got {feature_map!r}.")
         log_priors = np.log(check_priors_attribute(priors, n_classes))

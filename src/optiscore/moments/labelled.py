@@ -19,6 +19,9 @@ from .sums import MomentSums
 #: The rows of one class, and their weights where there are any.
 Rows: TypeAlias = tuple[FloatArray, FloatArray | None]
 
+# So that sums of weights times fourth powers stay far within the range of numbers.
+_LARGEST_WEIGHT = 1e100
+
 
 class ClassData(NamedTuple):
     """What is known of one class; its rows are there only where all samples are in memory."""
@@ -52,6 +55,11 @@ def check_weights(sample_weight: Any, samples: Any, *, may_all_be_zero: bool = F
         raise ValueError("Negative values in data passed to `sample_weight`: weights must be >= 0.")
     if not may_all_be_zero and not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
+    if weight.max(initial=0) > _LARGEST_WEIGHT:
+        raise ValueError(
+            f"Sample weights must be at most {_LARGEST_WEIGHT:g}, got {weight.max():g}: sums over the samples would "
+            f"overflow. Divide all weights by a number."
+        )
     return weight
 
 
