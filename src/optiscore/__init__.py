@@ -7,9 +7,11 @@ if TYPE_CHECKING:
     from .ambiguity.divergence import moment_divergence
     from .ambiguity.limit_law import LimitLaw
     from .ambiguity.radii import clt_radius, empirical_radius
+    from .classifiers.kernel import KernelDiscriminantClassifier
     from .classifiers.moderated import ModeratedDiscriminantAnalysis
     from .classifiers.optimistic import OptimisticScoreClassifier
     from .classifiers.optimistic_cv import OptimisticScoreClassifierCV
+    from .features.kernel_map import KernelDiscriminantMap
     from .moments.covariance import RidgeCovariance
     from .moments.sums import MomentSums
     from .scores import LIKELIHOODS, Likelihood, ScoreTable, extremal_moments, log_score
@@ -18,6 +20,8 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "LIKELIHOODS",
+    "KernelDiscriminantClassifier",
+    "KernelDiscriminantMap",
     "Likelihood",
     "LimitLaw",
     "ModeratedDiscriminantAnalysis",
@@ -36,6 +40,8 @@ __all__ = [
 # Where the public names are: they are loaded when first used (PEP 562), so that the command answers at once.
 _MODULES = {
     "LIKELIHOODS": "scores",
+    "KernelDiscriminantClassifier": "classifiers.kernel",
+    "KernelDiscriminantMap": "features.kernel_map",
     "Likelihood": "scores",
     "LimitLaw": "ambiguity.limit_law",
     "ModeratedDiscriminantAnalysis": "classifiers.moderated",

@@ -6,25 +6,25 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from ..ambiguity.limit_law import check_probability
-from ..decisions.gaussian_models import GaussianModel, OwnModel, SharedModel
+from ..decisions.gaussian_model import GaussianModel
 from ..decisions.moderation import (
     Certificate,
-    Utility,
-    best_sets,
-    certify,
+    least_certificate,
     moderated_log_proba,
     nominal_log_proba,
     proba_interval,
 )
+from ..decisions.own_model import OwnModel
+from ..decisions.shared_model import SharedModel
 from ..features.power import PowerMap
 from ..moments.factors import factorise
 from ..numerics.blocks import map_blocks
-from ..numerics.types import BoolArray, FloatArray
+from ..numerics.types import FloatArray
 from .fitted import check_classes, check_numbers, check_priors_attribute
+from .probabilistic import ProbabilisticPredictions
 from .streaming import StreamingState
 
 #: What predictions depend on.
@@ -55,7 +55,7 @@ class Gaussians(NamedTuple):
     models: tuple[GaussianModel, ...]
 
 
-class ModeratedPredictions(ClassifierMixin, StreamingState):  # type: ignore[misc] # scikit-learn has no types
+class ModeratedPredictions(ProbabilisticPredictions, StreamingState):
     """Everything that is said of samples once the moments are known."""
 
     _attributes: ClassVar[tuple[str, ...]] = _ATTRIBUTES
@@ -100,22 +100,12 @@ class ModeratedPredictions(ClassifierMixin, StreamingState):  # type: ignore[mis
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "kurtosis_")
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Labels of samples: those of the largest probability.
+    def _labels(self) -> np.ndarray:
+        return self._model.classes
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels.
-        """
-        samples = self._validate(X)
-        classes, models = self._model
-        return self._map(samples, lambda alphas: classes.take(_log_proba(models, alphas).argmax(axis=0)))
+    def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
+        samples, models = self._validate(X), self._model.models
+        return self._map(samples, lambda alphas: function(_log_proba(models, alphas)))
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes, moderated by the sampling error: for predictions and decisions.
@@ -131,40 +121,7 @@ class ModeratedPredictions(ClassifierMixin, StreamingState):  # type: ignore[mis
             Means over what the moments may be, given the training samples. Such a mean of a skewed distribution can lie
             outside of `predict_proba_interval`, which is about `nominal_proba`.
         """
-        samples = self._validate(X)
-        return self._map(samples, lambda alphas: np.exp(_log_proba(self._model.models, alphas))).T
-
-    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
-        """Logarithms of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Log probabilities.
-        """
-        samples = self._validate(X)
-        return self._map(samples, lambda alphas: _log_proba(self._model.models, alphas)).T
-
-    def decision_function(self, X: ArrayLike) -> FloatArray:
-        """What the decisions are taken by: the largest column, or the sign where there are two classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: log odds of the second. More: log probabilities.
-        """
-        log_proba = self.predict_log_proba(X)
-        return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
+        return super().predict_proba(X)
 
     def nominal_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes with the moments taken as exact, as plain discriminant analysis has them.
@@ -251,32 +208,6 @@ class ModeratedPredictions(ClassifierMixin, StreamingState):  # type: ignore[mis
         """
         return self._certify(X).confidence
 
-    def predict_set(self, X: ArrayLike, utility: Utility = "u65", *, min_probability: float | None = None) -> BoolArray:
-        """The labels worth naming.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        utility : {"u65", "u80"}, default="u65"
-            What a set of two labels, one of which is right, is worth: 0.65 or 0.80 of a right label. The most probable
-            labels are named, as many as have the largest expected utility.
-        min_probability : float, default=None
-            Instead, all labels that have at least this probability, and always the most probable one.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) of bool
-            True for the labels that are named.
-        """
-        if utility not in ("u65", "u80"):
-            raise ValueError(f"utility must be 'u65' or 'u80', got {utility!r}.")
-        proba = self.predict_proba(X).T
-        if min_probability is None:
-            return best_sets(proba, utility).T
-        check_probability(min_probability, "min_probability")
-        return ((proba >= min_probability) | (proba == proba.max(axis=0))).T
-
     def typicality(self, X: ArrayLike) -> FloatArray:
         """How usual samples are: the p-value of the distance to the nearest class.
 
@@ -326,10 +257,7 @@ class ModeratedPredictions(ClassifierMixin, StreamingState):  # type: ignore[mis
         models = self._model.models
 
         def certificate(alphas: list[FloatArray]) -> tuple[FloatArray, np.ndarray]:
-            decided = _log_proba(models, alphas).argmax(axis=0)
-            parts = [certify(model, alpha, decided) for model, alpha in _pairs(models, alphas)]
-            least = np.argmin([part.ratio for part in parts], axis=0)
-            ratio, rival = (np.choose(least, list(column)) for column in zip(*parts, strict=True))
+            ratio, rival = least_certificate(models, alphas, _log_proba(models, alphas).argmax(axis=0))
             with np.errstate(over="ignore"):
                 return ratio.astype(samples.dtype, copy=False), rival
 

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from ..moments.factors import SingularCovarianceError
-from ..moments.labelled import ClassData, TrainingSet, merge
+from ..moments.labelled import ClassData, TrainingSet, check_two_classes, merge
 from ..moments.sums import MomentSums
 from ..numerics.arrays import Array, to_host
 from .state import PublicState
-from .validation import check_known_labels, check_two_classes, validate_block
+from .validation import check_known_labels, validate_block
 
 #: Sums of each class, None where it has no samples.
 Sums: TypeAlias = list[MomentSums | None]

@@ -7,7 +7,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ..moments.labelled import TrainingSet, check_targets_of_block, check_weights, comparing_labels
+from ..moments.labelled import (
+    TrainingSet,
+    check_targets_of_block,
+    check_two_classes,
+    check_weights,
+    comparing_labels,
+)
 from ..numerics.arrays import Array, float_types, to_host
 from ..numerics.types import FloatArray
 
@@ -43,16 +49,6 @@ def validate_block(
     if sample_weight is None:
         return points, labels, None
     return points, labels, check_weights(to_host(sample_weight), labels, may_all_be_zero=True)
-
-
-def check_two_classes(classes: np.ndarray) -> np.ndarray:
-    """Refuse fewer than two labels."""
-    if (n := len(classes)) < 2:
-        raise ValueError(
-            f"at least two classes with samples of positive weight are needed, got {n} "
-            f"{'class' if n == 1 else 'classes'}: {classes.tolist()}. Add samples of another class."
-        )
-    return classes
 
 
 def check_known_labels(labels: np.ndarray, classes: np.ndarray) -> None:

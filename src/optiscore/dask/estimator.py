@@ -10,8 +10,15 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from ..classifiers.state import PublicState
-from ..classifiers.validation import check_two_classes
-from ..moments.labelled import ClassData, TrainingSet, check_targets_of_block, check_weights, comparing_labels, merge
+from ..moments.labelled import (
+    ClassData,
+    TrainingSet,
+    check_targets_of_block,
+    check_two_classes,
+    check_weights,
+    comparing_labels,
+    merge,
+)
 from ..moments.sums import MomentSums
 from ..numerics.types import FloatArray
 from .blocks import is_frame, is_lazy, is_number, map_labelled, reduce_tree

@@ -3,13 +3,14 @@
 Arrays over classes and samples have the shape (n_classes, n_samples).
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import ndtr
 
 from ..numerics.types import BoolArray, FloatArray
-from .gaussian_models import GaussianModel
+from .gaussian_model import GaussianModel
 from .posteriors import normalise
 
 Utility: TypeAlias = Literal["u65", "u80"]
@@ -29,7 +30,15 @@ def moderated_log_proba(model: GaussianModel, alpha: FloatArray) -> FloatArray:
     The log odds M_ab of the nominally best class a have the variance V_ab; the mean of the logistic function of such a
     Gaussian is about that of kappa_ab = M_ab/sqrt(1 + pi V_ab/8), and p_b is proportional to exp(-kappa_ab).
     """
-    log_joint = model.log_joint(alpha)
+    return _moderate(model, alpha, model.log_joint(alpha))
+
+
+def left_out_log_proba(model: GaussianModel, alpha: FloatArray, codes: np.ndarray) -> FloatArray:
+    """Moderated log posteriors of training samples of classes ``codes``, each under the model without it."""
+    return _moderate(model, *model.leave_out(alpha, codes))
+
+
+def _moderate(model: GaussianModel, alpha: FloatArray, log_joint: FloatArray) -> FloatArray:
     top = log_joint.argmax(axis=0)
     log_odds = log_joint.max(axis=0) - log_joint
     # Beyond any number of samples, the variance may exceed the range of numbers: the log odds are then 0.
@@ -68,6 +77,15 @@ def certify(model: GaussianModel, alpha: FloatArray, decided: np.ndarray) -> Cer
                 less = found <= ratio[samples]
                 ratio[samples[less]], rival[samples[less]] = found[less], b
     return Certificate(ratio, rival)
+
+
+def least_certificate(
+    models: Sequence[GaussianModel], alphas: Sequence[FloatArray], decided: np.ndarray
+) -> Certificate:
+    """That of the model with the least evidence for the decided class, sample by sample."""
+    parts = [certify(model, alpha, decided) for model, alpha in zip(models, alphas, strict=True)]
+    least = np.argmin([part.ratio for part in parts], axis=0)
+    return Certificate(*(np.choose(least, list(column)) for column in zip(*parts, strict=True)))
 
 
 def _signed_ratio(model: GaussianModel, alpha: FloatArray, a: int, b: int, log_odds: FloatArray) -> FloatArray:

@@ -6,15 +6,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.covariance import EmpiricalCovariance, graphical_lasso
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV, RidgeCovariance
+from .. import (
+    KernelDiscriminantClassifier,
+    ModeratedDiscriminantAnalysis,
+    OptimisticScoreClassifier,
+    OptimisticScoreClassifierCV,
+    RidgeCovariance,
+)
 from ..classifiers.peers import linear_discriminant, logistic_regression
 from ..numerics.types import FloatArray
 
@@ -98,6 +106,49 @@ PAPER_METHODS: dict[str, Callable[[int], Any]] = {
     "KQDA": _searched("fixed-mean"),
     "RQDA": _penalised(RidgeCovariance),
     "SQDA": _penalised(SparseCovariance),
+}
+
+
+class SupportVectors(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """Support vectors with a grid search, and probabilities by Platt's cross-validated sigmoid."""
+
+    def fit(self, X: FloatArray, y: ArrayLike) -> Self:
+        """Search penalty and width of the kernel on standardised features."""
+        grid = {"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.001, 0.01, 0.1, 1]}
+        self.search_ = GridSearchCV(make_pipeline(StandardScaler(), SVC()), grid, cv=folds(y)).fit(X, y)
+        platt = CalibratedClassifierCV(self.search_.best_estimator_, ensemble=False, cv=folds(y))
+        self.calibrated_ = platt.fit(X, y)
+        self.classes_ = self.search_.classes_
+        return self
+
+    def predict(self, X: FloatArray) -> np.ndarray:
+        """Labels of the search's best machine."""
+        return self.search_.predict(X)
+
+    def predict_proba(self, X: FloatArray) -> FloatArray:
+        """Calibrated probabilities."""
+        return self.calibrated_.predict_proba(X)
+
+
+def folds(y: ArrayLike) -> int:
+    """Five folds, or as many as the smallest class allows."""
+    return int(np.clip(np.unique(y, return_counts=True)[1].min(), 2, 5))
+
+
+#: What users have today, for a number of features.
+PEERS: dict[str, Callable[[int], Any]] = {
+    "LDA": lambda d: make_pipeline(StandardScaler(), linear_discriminant()),
+    "logistic": lambda d: logistic_regression(),
+    "forest": lambda d: RandomForestClassifier(300, random_state=0),
+    "boosting": lambda d: HistGradientBoostingClassifier(random_state=0),
+    "SVC, grid": lambda d: SupportVectors(),
+}
+
+#: The classifiers of this package that are to be chosen, for a number of features.
+OURS: dict[str, Callable[[int], Any]] = {
+    "kernel": lambda d: KernelDiscriminantClassifier(random_state=0),
+    "kernel, one map": lambda d: KernelDiscriminantClassifier(average=False, random_state=0),
+    "moderated": lambda d: ModeratedDiscriminantAnalysis(),
 }
 
 #: What they should be compared with.

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..moments.labelled import check_weights
 from ..numerics.types import FloatArray
+from .scalings import center_and_scale
 
 # Where the exponent is sought: beyond, it would serve a few outliers only.
 _EXPONENTS = (-4.0, 6.0)
@@ -59,12 +60,12 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         if sample_weight is not None:
             weight = check_weights(sample_weight, points)
             points, weight = points[weight > 0], weight[weight > 0]
-        self.center_, self.scale_ = _center_and_scale(points, weight)
+        self.center_, self.scale_ = center_and_scale(points, weight)
         standardised = (points - self.center_) / self.scale_
         self.exponents_ = np.array([_exponent(column, weight) for column in standardised.T])
         self.range_ = np.stack([standardised.min(axis=0), standardised.max(axis=0)])
         mapped = _yeo_johnson(standardised, self.exponents_)
-        self.mapped_center_, self.mapped_scale_ = _center_and_scale(mapped, weight)
+        self.mapped_center_, self.mapped_scale_ = center_and_scale(mapped, weight)
         mapped = (mapped - self.mapped_center_) / self.mapped_scale_
         width = np.ptp(mapped, axis=0)
         self.lowest_, self.highest_ = mapped.min(axis=0) - width, mapped.max(axis=0) + width
@@ -89,19 +90,6 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         beyond = standardised - np.clip(standardised, *self.range_)
         limit = np.finfo(mapped.dtype).max ** 0.4
         return (mapped + np.clip(beyond, -limit, limit)).astype(mapped.dtype, copy=False)
-
-
-def _center_and_scale(X: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of each feature; 1 for those that do not vary beyond rounding."""
-    # In units of the largest number, so that features of any size have a mean.
-    size = np.abs(X).max(axis=0)
-    size = np.where(size > 0, size, 1.0)
-    center = size * np.average(X / size, axis=0, weights=weight)
-    reach = np.abs(0.5 * X - 0.5 * center).max(axis=0)
-    constant = reach <= 8 * np.finfo(np.float64).eps * np.abs(center)
-    unit = np.where(constant, 1.0, reach)
-    spread = np.sqrt(np.average(np.square((0.5 * X - 0.5 * center) / unit), axis=0, weights=weight))
-    return center, np.where(constant, 1.0, 2 * unit * spread)
 
 
 def _yeo_johnson(X: FloatArray, exponents: Any) -> Any:

@@ -84,6 +84,16 @@ def check_targets_of_block(distinct: np.ndarray) -> None:
         check_classification_targets(distinct[start : start + 20])
 
 
+def check_two_classes(classes: np.ndarray) -> np.ndarray:
+    """Refuse fewer than two labels."""
+    if (n := len(classes)) < 2:
+        raise ValueError(
+            f"at least two classes with samples of positive weight are needed, got {n} "
+            f"{'class' if n == 1 else 'classes'}: {classes.tolist()}. Add samples of another class."
+        )
+    return classes
+
+
 def merge(one: MomentSums | None, other: MomentSums | None) -> MomentSums | None:
     """Sums over the samples of both, where either may have none."""
     return other if one is None else one if other is None else one + other

@@ -20,7 +20,7 @@ _BLOCK_SIZE, _MAX_ROWS = 131_072, 65_536
 _DEVICE_ROWS = 1_048_576
 
 
-def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1) -> Parts:
+def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1, operations: int = 0) -> Parts:
     """``function(block)`` of blocks of rows of X, joined as if it had been called once.
 
     Parameters
@@ -32,6 +32,8 @@ def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1) 
         Samples, of any library.
     width : int, default=1
         Numbers per sample that the function works with: the wider, the fewer rows there are in a block.
+    operations : int, default=0
+        Operations per sample, where they are more than the sample has numbers: they tell whether threads are worth it.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1) 
         starts = range(0, n, _DEVICE_ROWS)
         results = [function(X[start : min(start + _DEVICE_ROWS, n), :]) for start in starts]
         return results[0] if len(results) == 1 else _concatenate(results, namespace_of(X))
-    threads = n_threads(X.size)
+    threads = n_threads(max(X.size, n * operations))
     step = max(1, min(_BLOCK_SIZE // width, _MAX_ROWS, -(-n // threads)))
     if step >= n:
         return function(X)

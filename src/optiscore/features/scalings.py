@@ -1,0 +1,114 @@
+"""Features on a common scale before a kernel sees them: standardised, or as normal scores of their ranks."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Protocol, Self
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..numerics.types import FloatArray
+
+# Ranks are interpolated between so many values of a feature at most: enough to tell a thousandth from the next.
+_MOST_KNOTS = 2000
+
+
+class Scaling(Protocol):
+    """A map of features one by one, trained on samples; bounded, so that a point far out stays finite."""
+
+    @classmethod
+    def fit(cls, X: FloatArray) -> Self:
+        """Learn from samples."""
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Map samples, in the type of X."""
+
+
+class Standardised:
+    """(x - mean)/standard deviation, clipped to one width of the training range beyond it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.features.scalings import Standardised
+    >>> scaling = Standardised.fit(np.array([[0.0], [2.0]]))
+    >>> scaling(np.array([[0.0], [1.0], [100.0]])).ravel()
+    array([-1.,  0.,  3.])
+    """
+
+    def __init__(self, center: FloatArray, scale: FloatArray, lowest: FloatArray, highest: FloatArray) -> None:
+        self.center, self.scale, self.lowest, self.highest = center, scale, lowest, highest
+
+    @classmethod
+    def fit(cls, X: FloatArray) -> Self:
+        """Learn means, standard deviations and ranges."""
+        center, scale = center_and_scale(X, None)
+        lowest, highest = ((end / scale - center / scale) for end in (X.min(axis=0), X.max(axis=0)))
+        width = highest - lowest
+        return cls(center, scale, lowest - width, highest + width)
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Map samples, in the type of X."""
+        with np.errstate(over="ignore"):
+            scaled = X / self.scale - self.center / self.scale
+        return scaled.clip(self.lowest, self.highest).astype(X.dtype, copy=False)
+
+
+class NormalScores:
+    """Normal quantiles of mid-ranks: linear between the values of the training samples, constant beyond them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.features.scalings import NormalScores
+    >>> scaling = NormalScores.fit(np.array([[0.0], [0.0], [1.0], [1e9]]))
+    >>> scaling(np.array([[0.0], [0.5], [2e9]])).ravel().round(2)
+    array([-0.67, -0.18,  1.15])
+    """
+
+    def __init__(self, values: FloatArray, scores: FloatArray, starts: np.ndarray) -> None:
+        # The knots of all features one after the other; those of feature j begin at starts[j].
+        self.values, self.scores, self.starts = values, scores, starts
+
+    @classmethod
+    def fit(cls, X: FloatArray) -> Self:
+        """Learn the ranks of each feature."""
+        knots = [_knots(column) for column in X.T]
+        starts = np.cumsum([0, *(len(values) for values, _ in knots)])
+        values, scores = (np.concatenate(parts) for parts in zip(*knots, strict=True))
+        return cls(values, scores, starts)
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Map samples, in the type of X."""
+        scored = np.empty_like(X)
+        for j in range(X.shape[1]):
+            part = slice(self.starts[j], self.starts[j + 1])
+            scored[:, j] = np.interp(X[:, j], self.values[part], self.scores[part])
+        return scored
+
+
+def _knots(column: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct values of a feature, of very many some, and the normal quantiles of their mid-ranks."""
+    values, counts = np.unique(column.astype(np.float64), return_counts=True)
+    scores = ndtri((np.cumsum(counts) - 0.5 * counts) / len(column))
+    if len(values) > _MOST_KNOTS:
+        kept = np.linspace(0, len(values) - 1, _MOST_KNOTS).round().astype(int)
+        values, scores = values[kept], scores[kept]
+    return values, scores
+
+
+#: Scalings by name.
+SCALINGS: Mapping[str, type[Scaling]] = MappingProxyType({"standard": Standardised, "ranks": NormalScores})
+
+
+def center_and_scale(X: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of each feature; 1 for those that do not vary beyond rounding."""
+    # In units of the largest number, so that features of any size have a mean.
+    size = np.abs(X).max(axis=0)
+    size = np.where(size > 0, size, 1.0)
+    center = size * np.average(X / size, axis=0, weights=weight)
+    reach = np.abs(0.5 * X - 0.5 * center).max(axis=0)
+    constant = reach <= 8 * np.finfo(np.float64).eps * np.abs(center)
+    unit = np.where(constant, 1.0, reach)
+    spread = np.sqrt(np.average(np.square((0.5 * X - 0.5 * center) / unit), axis=0, weights=weight))
+    return center, np.where(constant, 1.0, 2 * unit * spread)

@@ -1,0 +1,138 @@
+"""Ridge regression on kernel features from one eigendecomposition: every ridge, with each row left out exactly."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf
+
+from ..numerics.types import FloatArray
+
+# Directions with less than this fraction of the largest eigenvalue are rounding.
+_SMALLEST_EIGENVALUE = 1e-14
+
+# What is added to the landmarks' own kernel matrix, relative to its diagonal, so that it has a Cholesky factor.
+_JITTER = 1e-10
+
+# Rows whose squares are made at a time.
+_BLOCK_ROWS = 512
+
+
+class RidgePath(NamedTuple):
+    """Ridge regressions of one target with several ridges.
+
+    Attributes
+    ----------
+    left_out : ndarray of shape (n_ridges, n_rows, n_targets)
+        Prediction for each row by the regression without it, less that regression's intercept.
+    error : ndarray of shape (n_ridges, n_rows, n_targets)
+        Target minus prediction, with the row left out.
+    """
+
+    left_out: FloatArray
+    error: FloatArray
+
+
+class Spectrum(NamedTuple):
+    """Centred kernel features of n rows, F = U diag(w)^(1/2), and how functions of them are written with anchors.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of shape (rank,)
+        w, positive.
+    factor, rotation : ndarray of shape (n_rows, r) and of shape (r, rank) or None
+        The orthonormal U is their product, or the first alone: it is never made where that saves memory.
+    expansion : ndarray of shape (n_anchors, rank)
+        B: the function with values U a in the rows is sum over anchors of (k(x, anchor) - mean) (B a/w).
+    means : ndarray of shape (n_anchors,)
+        Mean kernel value of the rows with each anchor.
+    """
+
+    eigenvalues: FloatArray
+    factor: FloatArray
+    rotation: FloatArray | None
+    expansion: FloatArray
+    means: FloatArray
+
+    @classmethod
+    def exact(cls, kernel_matrix: FloatArray) -> Self:
+        """Where the anchors are the rows: the kernel matrix is centred in place."""
+        means = kernel_matrix.mean(axis=0)
+        kernel_matrix -= means
+        kernel_matrix -= (means - means.mean())[:, None]
+        w, U = _eigen(kernel_matrix)
+        # Coefficients sum to 0. Eigenvectors of eigenvalues near 0 are known only together with the constant vector.
+        return cls(w, U, None, U - U.mean(axis=0), means)
+
+    @classmethod
+    def thin(cls, rows_by_anchors: FloatArray, anchors_by_anchors: FloatArray) -> Self:
+        """With fewer anchors than rows (Nystroem): C = rows by anchors is centred in place.
+
+        With K = L L' for the anchors, the features are C L'^(-1), and eigenvectors of L^(-1) C'C L'^(-1) make U of it.
+        """
+        C, K = rows_by_anchors, anchors_by_anchors
+        means = C.mean(axis=0)
+        C -= means
+        K = K + _JITTER * np.diagonal(K).mean() * np.eye(len(K))
+        L, failed = dpotrf(K, lower=True, clean=True)
+        if failed:
+            raise ArithmeticError("a kernel matrix is not positive definite; please report the data.")
+        half = solve_triangular(L, C.T @ C, lower=True, check_finite=False)
+        gram = solve_triangular(L, half.T, lower=True, check_finite=False)
+        w, R = _eigen(0.5 * (gram + gram.T))
+        B = solve_triangular(L, R, lower=True, trans="T", check_finite=False)
+        B *= np.sqrt(w)
+        return cls(w, C, B / w, B, means)
+
+    def ridge_path(self, T: FloatArray, ridges: FloatArray) -> RidgePath:
+        """Regressions of T, of shape (n_rows, n_targets), with ridges times the mean eigenvalue over all rows.
+
+        With shrink = w/(w + ridge) and h = 1/n + sum_k U_k^2 shrink_k, the error without row i is that with it, divided
+        by 1 - h_i. Its intercept is the mean of the other targets: the prediction less that is what is returned, since
+        it would tell the row's own target.
+        """
+        n, q = T.shape
+        centred = T - T.mean(axis=0)
+        shrink = self._shrink(ridges)
+        weighted = shrink[:, :, None] * self._project(centred)[:, None, :]
+        fitted = self._expand(weighted.reshape(len(shrink), -1)).reshape(n, len(ridges), q).transpose(1, 0, 2)
+        leverage = 1 / n + self._squares(shrink)
+        error = (centred - fitted) / (1 - leverage.T)[:, :, None]
+        return RidgePath(centred * (n / (n - 1)) - error, error)
+
+    def coefficients(self, T: FloatArray, ridge: float) -> FloatArray:
+        """What the kernel values of new rows, less ``means``, are multiplied with: shape (n_anchors, n_targets)."""
+        shrink = self._shrink(np.array([ridge]))
+        return self.expansion @ ((shrink / self.eigenvalues[:, None]) * self._project(T - T.mean(axis=0)))
+
+    def absolute_ridge(self, ridge: float) -> float:
+        """What is added to the eigenvalues: the ridge times their sum over the number of rows."""
+        return ridge * float(self.eigenvalues.sum()) / len(self.factor)
+
+    def _shrink(self, ridges: FloatArray) -> FloatArray:
+        """w/(w + ridge), of shape (rank, n_ridges)."""
+        w = self.eigenvalues[:, None]
+        return w / (w + np.array([self.absolute_ridge(float(ridge)) for ridge in ridges]))
+
+    def _project(self, T: FloatArray) -> FloatArray:
+        """U'T."""
+        return self.factor.T @ T if self.rotation is None else self.rotation.T @ (self.factor.T @ T)
+
+    def _expand(self, A: FloatArray) -> FloatArray:
+        """U A."""
+        return self.factor @ (A if self.rotation is None else self.rotation @ A)
+
+    def _squares(self, weights: FloatArray) -> FloatArray:
+        """Squares of U, row by row, times weights."""
+        parts = []
+        for start in range(0, len(self.factor), _BLOCK_ROWS):
+            block = self.factor[start : start + _BLOCK_ROWS]
+            parts.append(np.square(block if self.rotation is None else block @ self.rotation) @ weights)
+        return np.concatenate(parts)
+
+
+def _eigen(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of a symmetric matrix that are positive beyond rounding, and their eigenvectors."""
+    w, U = np.linalg.eigh(matrix)
+    kept = w > _SMALLEST_EIGENVALUE * max(w[-1], 0.0)
+    return (w, U) if kept.all() else (w[kept], U[:, kept])
