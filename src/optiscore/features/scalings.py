@@ -92,7 +92,10 @@ def _knots(column: FloatArray) -> tuple[FloatArray, FloatArray]:
     values, counts = np.unique(column.astype(np.float64), return_counts=True)
     scores = ndtri((np.cumsum(counts) - 0.5 * counts) / len(column))
     if len(values) > _MOST_KNOTS:
-        kept = np.linspace(0, len(values) - 1, _MOST_KNOTS).round().astype(int)
+        # All in the tails, where scores change fast, and every so many between them.
+        tail = _MOST_KNOTS // 4
+        between = np.linspace(tail, len(values) - tail - 1, _MOST_KNOTS - 2 * tail).round().astype(int)
+        kept = np.concatenate([np.arange(tail), between, np.arange(len(values) - tail, len(values))])
         values, scores = values[kept], scores[kept]
     return values, scores
 

@@ -60,9 +60,12 @@ class Spectrum(NamedTuple):
         means = kernel_matrix.mean(axis=0)
         kernel_matrix -= means
         kernel_matrix -= (means - means.mean())[:, None]
-        w, U = _eigen(kernel_matrix)
-        # Coefficients sum to 0. Eigenvectors of eigenvalues near 0 are known only together with the constant vector.
-        return cls(w, U, None, U - U.mean(axis=0), means)
+        # Centring makes the constant vector one of eigenvalue 0, where it would mix with others. As that of by far the
+        # largest eigenvalue, the last, it is told from them and dropped.
+        kernel_matrix += 2 * np.trace(kernel_matrix) / len(means)
+        w, U = np.linalg.eigh(kernel_matrix)
+        w, U = _positive(w[:-1], U[:, :-1])
+        return cls(w, U, None, U, means)
 
     @classmethod
     def thin(cls, rows_by_anchors: FloatArray, anchors_by_anchors: FloatArray) -> Self:
@@ -79,7 +82,7 @@ class Spectrum(NamedTuple):
             raise ArithmeticError("a kernel matrix is not positive definite; please report the data.")
         half = solve_triangular(L, C.T @ C, lower=True, check_finite=False)
         gram = solve_triangular(L, half.T, lower=True, check_finite=False)
-        w, R = _eigen(0.5 * (gram + gram.T))
+        w, R = _positive(*np.linalg.eigh(0.5 * (gram + gram.T)))
         B = solve_triangular(L, R, lower=True, trans="T", check_finite=False)
         B *= np.sqrt(w)
         return cls(w, C, B / w, B, means)
@@ -87,32 +90,35 @@ class Spectrum(NamedTuple):
     def ridge_path(self, T: FloatArray, ridges: FloatArray) -> RidgePath:
         """Regressions of T, of shape (n_rows, n_targets), with ridges times the mean eigenvalue over all rows.
 
-        With shrink = w/(w + ridge) and h = 1/n + sum_k U_k^2 shrink_k, the error without row i is that with it, divided
-        by 1 - h_i. Its intercept is the mean of the other targets: the prediction less that is what is returned, since
-        it would tell the row's own target.
+        With h = 1/n + sum_k U_k^2 w_k/(w_k + ridge), the error without row i is that with it, divided by 1 - h_i. Its
+        intercept is the mean of the other targets: the prediction less that is what is returned, since it would tell
+        the row's own target. What a small ridge leaves over is summed, and not found as the rest of 1.
         """
         n, q = T.shape
         centred = T - T.mean(axis=0)
-        shrink = self._shrink(ridges)
-        weighted = shrink[:, :, None] * self._project(centred)[:, None, :]
-        fitted = self._expand(weighted.reshape(len(shrink), -1)).reshape(n, len(ridges), q).transpose(1, 0, 2)
-        leverage = 1 / n + self._squares(shrink)
-        error = (centred - fitted) / (1 - leverage.T)[:, :, None]
+        rest = self._rest(ridges)
+        projected = self._project(centred)
+        weighted = (rest[:, :, None] * projected[:, None, :]).reshape(len(rest), len(ridges) * q)
+        inside = self._expand(np.hstack([weighted, projected]))
+        residual = (centred - inside[:, -q:])[:, None, :] + inside[:, :-q].reshape(n, len(ridges), q)
+        squares = self._squares(np.column_stack([rest, np.ones(len(rest))]))
+        without = (1 - 1 / n - squares[:, -1:]).clip(0) + squares[:, :-1]
+        error = (residual / without[:, :, None]).transpose(1, 0, 2)
         return RidgePath(centred * (n / (n - 1)) - error, error)
 
     def coefficients(self, T: FloatArray, ridge: float) -> FloatArray:
         """What the kernel values of new rows, less ``means``, are multiplied with: shape (n_anchors, n_targets)."""
-        shrink = self._shrink(np.array([ridge]))
-        return self.expansion @ ((shrink / self.eigenvalues[:, None]) * self._project(T - T.mean(axis=0)))
+        inverse = 1 / (self.eigenvalues + self.absolute_ridge(ridge))
+        return self.expansion @ (inverse[:, None] * self._project(T - T.mean(axis=0)))
 
     def absolute_ridge(self, ridge: float) -> float:
         """What is added to the eigenvalues: the ridge times their sum over the number of rows."""
         return ridge * float(self.eigenvalues.sum()) / len(self.factor)
 
-    def _shrink(self, ridges: FloatArray) -> FloatArray:
-        """w/(w + ridge), of shape (rank, n_ridges)."""
-        w = self.eigenvalues[:, None]
-        return w / (w + np.array([self.absolute_ridge(float(ridge)) for ridge in ridges]))
+    def _rest(self, ridges: FloatArray) -> FloatArray:
+        """ridge/(w + ridge): what regression leaves of each direction, of shape (rank, n_ridges)."""
+        absolute = np.array([self.absolute_ridge(float(ridge)) for ridge in ridges])
+        return absolute / (self.eigenvalues[:, None] + absolute)
 
     def _project(self, T: FloatArray) -> FloatArray:
         """U'T."""
@@ -131,8 +137,7 @@ class Spectrum(NamedTuple):
         return np.concatenate(parts)
 
 
-def _eigen(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues of a symmetric matrix that are positive beyond rounding, and their eigenvectors."""
-    w, U = np.linalg.eigh(matrix)
-    kept = w > _SMALLEST_EIGENVALUE * max(w[-1], 0.0)
-    return (w, U) if kept.all() else (w[kept], U[:, kept])
+def _positive(w: FloatArray, U: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues, in increasing order, that are positive beyond rounding, and their eigenvectors."""
+    first = int(np.searchsorted(w, _SMALLEST_EIGENVALUE * max(w.max(initial=0), 0.0), side="right"))
+    return w[first:], U[:, first:]

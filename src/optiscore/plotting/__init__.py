@@ -2,6 +2,7 @@
 
 from .certified_regions import CertifiedRegionsDisplay
 from .intervals import ConfidenceDisplay, CoverageDisplay, ProbaIntervalDisplay
+from .kernel_search import KernelSearchDisplay
 from .posterior_bounds import PosteriorBoundsDisplay
 from .radius_search import RadiusSearchDisplay
 from .risk_coverage import RiskCoverageDisplay
@@ -10,6 +11,7 @@ __all__ = [
     "CertifiedRegionsDisplay",
     "ConfidenceDisplay",
     "CoverageDisplay",
+    "KernelSearchDisplay",
     "PosteriorBoundsDisplay",
     "ProbaIntervalDisplay",
     "RadiusSearchDisplay",
