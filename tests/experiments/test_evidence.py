@@ -39,6 +39,34 @@ def test_small_runs(name):
     assert summary.notes
 
 
+def test_accuracy_of_ours_and_of_others():
+    experiment = EXPERIMENTS["accuracy"]
+    methods = (
+        "kernel",
+        "kernel, one map",
+        "moderated",
+        "LDA",
+        "logistic",
+        "forest",
+        "boosting",
+        "SVC, grid",
+        "GQDA-CLT",
+    )
+    cells = [
+        c for c in experiment.cells(quick=True) if c["dataset"] in ("haberman", "heart") and c["method"] in methods
+    ]
+    results = [Result(cell, experiment.compute(cell), 0.1) for cell in cells]
+    assert len(results) == 2 * len(methods)
+    for _, values, _ in results:
+        assert 0.5 < values["accuracy"] <= 1
+        assert values["area"] < 0.5
+        assert values["log loss"] > 0
+    summary = experiment.summarise(results)
+    assert set(summary.tables) == {"accuracy_accuracy", "accuracy_area", "accuracy_log_loss"}
+    assert summary.tables["accuracy_accuracy"].rows[-1]["dataset"] == "mean"
+    assert "better than LDA" in summary.notes[0]
+
+
 def test_coverage_of_gaussian_classes_and_data_sets(monkeypatch):
     monkeypatch.setattr(coverage, "_REFITS", 20)
     gaussian = {"model": "shared", "d": 2, "times d": 10, "ratio": 1, "repeat": 0}

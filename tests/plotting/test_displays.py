@@ -8,12 +8,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from optiscore import ModeratedDiscriminantAnalysis, OptimisticScoreClassifier
+from optiscore import (
+    KernelDiscriminantClassifier,
+    KernelDiscriminantMap,
+    ModeratedDiscriminantAnalysis,
+    OptimisticScoreClassifier,
+)
 from optiscore.metrics import area_under_risk_coverage
 from optiscore.plotting import (
     CertifiedRegionsDisplay,
     ConfidenceDisplay,
     CoverageDisplay,
+    KernelSearchDisplay,
     PosteriorBoundsDisplay,
     ProbaIntervalDisplay,
     RiskCoverageDisplay,
@@ -121,3 +127,20 @@ def test_displays_of_intervals_ask_for_a_moderated_model(fitted):
     model, X, _ = fitted
     with pytest.raises(ValueError, match="must be a ModeratedDiscriminantAnalysis"):
         ProbaIntervalDisplay.from_estimator(model, X)
+
+
+def test_kernel_search():
+    X, y = blobs(2)
+    model = KernelDiscriminantMap("short").fit(X, y)
+    display = KernelSearchDisplay.from_estimator(model)
+    (star,) = [line for line in display.ax_.lines if line.get_marker() == "*"]
+    assert star.get_xdata()[0] == model.ridge_
+    assert star.get_ydata()[0] == model.results_["squared_error"].min()
+    assert len(display.ax_.lines) - 1 == 3 * 2
+    classifier = KernelDiscriminantClassifier("short", max_landmarks=50, random_state=0).fit(X, y)
+    display = KernelSearchDisplay.from_estimator(classifier)
+    assert sum(line.get_marker() == "*" for line in display.ax_.lines) == len(classifier.maps_["weight"])
+    assert any(line.get_alpha() < 1 for line in display.ax_.lines if line.get_alpha() is not None)
+    with pytest.raises(ValueError, match="must be a KernelDiscriminantMap or a KernelDiscriminantClassifier"):
+        KernelSearchDisplay.from_estimator(LogisticRegression().fit(X, y))
+    mpl.pyplot.close("all")

@@ -48,10 +48,10 @@ class CoordinateModels:
         return self._mean(parts, z)
 
     def _mean(self, gaussian_log_probas: list[FloatArray], z: FloatArray) -> FloatArray:
-        softmax = normalise(z.dtype.type(self.sharpness) * _indicators(z, self.gaussians.priors_))
+        softmax = normalise(self.sharpness * _indicators(z, self.gaussians.priors_))
         return (np.exp(gaussian_log_probas[0]) + np.exp(gaussian_log_probas[1]) + np.exp(softmax)) / 3
 
 
 def _indicators(z: FloatArray, fractions: FloatArray) -> FloatArray:
     """Estimated indicators of all classes, (n_classes, n_samples): coordinates plus fractions of the classes."""
-    return np.vstack([-z.sum(axis=1), z.T]) + fractions.astype(z.dtype)[:, None]
+    return np.vstack([-z.sum(axis=1), z.T]) + fractions[:, None]

@@ -25,6 +25,9 @@ from .validation import validate_training
 
 _TEMPERATURES = 0.3, 3.0
 
+# So that logarithms of probabilities stay finite in single precision, too, at every temperature.
+_SMALLEST = 1e-30
+
 
 class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # type: ignore[misc]
     """Classifier with curved boundaries: moderated models behind kernel discriminant maps, averaged over the maps.
@@ -271,37 +274,37 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
         def confidence(block: FloatArray) -> FloatArray:
             z = model.coordinates(self._scale(block))
             decided = model.coordinate_models.proba(z).argmax(axis=0)
-            certificate = least_certificate(gaussians, [each.distances(z) for each in gaussians], decided)
-            return certificate.confidence.astype(samples.dtype, copy=False)
+            return least_certificate(gaussians, [each.distances(z) for each in gaussians], decided).confidence
 
-        return self._map(samples, confidence)
+        return self._map(samples, confidence).astype(samples.dtype, copy=False)
 
     def _coordinates(self, X: ArrayLike) -> tuple[FloatArray, ModeratedDiscriminantAnalysis]:
         samples = self._validate(X)
         (model,) = self.models_
         z = self._map(samples, lambda block: model.coordinates(self._scale(block)).T).T
-        return z, model.coordinate_models.gaussians
+        return z.astype(samples.dtype, copy=False), model.coordinate_models.gaussians
 
     def _labels(self) -> np.ndarray:
         return self.classes_
 
     def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
-        return self._map(self._validate(X), lambda block: function(self._log_proba(block)))
+        samples = self._validate(X)
+        return self._map(samples, lambda block: function(self._log_proba(block).astype(samples.dtype, copy=False)))
 
     def _log_proba(self, block: FloatArray) -> FloatArray:
         """Averaged over the maps, at the temperature of the mixture."""
         scaled = self._scale(block)
         pairs = zip(self.maps_["weight"].tolist(), self.models_, strict=True)
         mixture = sum(weight * model.proba(scaled) for weight, model in pairs)
-        smallest = np.finfo(block.dtype).tiny
-        return normalise(np.log(np.maximum(mixture, smallest)) / block.dtype.type(self.temperature_))
+        return normalise(np.log(np.maximum(mixture, _SMALLEST)) / self.temperature_)
 
     def _validate(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 
     def _scale(self, block: FloatArray) -> dict[str, FloatArray]:
-        return {name: scale(block) for name, scale in self.scalers_.items()}
+        points = block.astype(np.float64, copy=False)
+        return {name: scale(points) for name, scale in self.scalers_.items()}
 
     def _map(self, samples: FloatArray, function: Callable[[FloatArray], Any]) -> Any:
         """``function(block)`` of all samples, in blocks that leave room for the kernel values of one map."""

@@ -6,12 +6,16 @@ from ..numerics.root_finding import find_root
 from ..numerics.types import FloatArray
 from .posteriors import normalise
 
+# Samples that are taken to be wrong besides: where all are right, certainty grows with their number and stays finite.
+_WRONG = 0.5
+
 
 def best_sharpness(logits: FloatArray, codes: np.ndarray, lowest: float, highest: float) -> float:
-    """The s for which softmax(s logits) has the least mean log loss, between two bounds.
+    """The s for which softmax(s logits) has the least log loss, between two bounds.
 
-    The loss is convex in s: its derivative is the mean of E[a] - a_y with a the logits under their softmax, and the
-    derivative of that their mean variance.
+    To the loss of all samples comes that of half a sample which has the second most probable class instead of the most
+    probable one, in the mean over all samples. The sum is convex in s: its derivative is the mean of E[a] - a_y with a
+    the logits under their softmax, and the derivative of that their mean variance.
 
     Parameters
     ----------
@@ -26,19 +30,23 @@ def best_sharpness(logits: FloatArray, codes: np.ndarray, lowest: float, highest
     --------
     >>> import numpy as np
     >>> from optiscore.decisions.sharpness import best_sharpness
-    >>> codes = np.array([0, 0, 0, 1])  # three of four are right: the best probability is 3/4
-    >>> logits = np.array([[1.0, 1, 1, 1], [0, 0, 0, 0]])
-    >>> bool(np.isclose(best_sharpness(logits, codes, 0.1, 10), np.log(3)))
-    True
+    >>> codes = np.repeat([0, 1], [2999, 1000])  # with the half, about three of four are right
+    >>> logits = np.repeat([[1.0], [0.0]], 3999, axis=1)
+    >>> round(best_sharpness(logits, codes, 0.1, 10), 2), round(float(np.log(3)), 2)
+    (1.1, 1.1)
     """
-    centred = logits - logits[codes, np.arange(len(codes))]
+    n = len(codes)
+    ordered = np.sort(logits, axis=0)
+    given, second = logits[codes, np.arange(n)], ordered[-2]
+    expected = float(given.sum() + _WRONG * second.mean())
 
     def slope(log_s: FloatArray) -> tuple[FloatArray, FloatArray]:
         s = float(np.exp(log_s[0]))
-        p = np.exp(normalise(s * centred))
-        mean = np.einsum("ij,ij->j", p, centred)
-        variance = np.einsum("ij,ij,ij->j", p, centred, centred) - mean**2
-        return np.array([mean.mean()]), np.array([s * variance.mean()])
+        p = np.exp(normalise(s * ordered))
+        mean = np.einsum("ij,ij->j", p, ordered)
+        variance = np.einsum("ij,ij->j", p, np.square(ordered - mean))
+        weight = 1 + _WRONG / n
+        return np.array([weight * mean.sum() - expected]), np.array([s * weight * variance.sum()])
 
     low, high = np.log([lowest]), np.log([highest])
     if slope(low)[0] >= 0:

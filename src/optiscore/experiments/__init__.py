@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     EXPERIMENTS: dict[str, Experiment]
 
 #: The experiments by group, a module each; they are loaded when `EXPERIMENTS` is asked for, so that the command answers
-#: at once. The first group is the paper's, with what it could not draw; the second shows what certainty is worth.
+#: at once. The first group is the paper's, with what it could not draw; the second shows what classifiers are worth.
 GROUPS = {
     "paper": ("table1", "figure1", "figure2", "figure3", "selective", "shift"),
-    "evidence": ("abstention", "calibration", "coverage"),
+    "evidence": ("accuracy", "abstention", "calibration", "coverage"),
 }
 NAMES = tuple(name for group in GROUPS.values() for name in group)
 

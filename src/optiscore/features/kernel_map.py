@@ -225,7 +225,9 @@ class KernelDiscriminantMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         check_is_fitted(self)
         points = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         n_anchors = len(self.expansion_.anchors)
-        mapped = map_blocks(
-            lambda block: self.expansion_(self.scaler_(block)).T, points, width=n_anchors, operations=10 * n_anchors
-        )
-        return np.ascontiguousarray(mapped.T)
+
+        def coordinates(block: FloatArray) -> FloatArray:
+            return self.expansion_(self.scaler_(block.astype(np.float64, copy=False))).T
+
+        mapped = map_blocks(coordinates, points, width=n_anchors, operations=10 * n_anchors)
+        return np.ascontiguousarray(mapped.T, dtype=points.dtype)

@@ -111,10 +111,11 @@ class KernelExpansion:
         return cls(kernel, anchors, bandwidth, coefficients, spectrum.means @ coefficients)
 
     def __call__(self, scaled: FloatArray) -> FloatArray:
-        """Values of shape (n_rows, n_outputs), in the type of the rows."""
-        dtype = scaled.dtype
-        values = KERNELS[self.kernel](scaled, self.anchors.astype(dtype, copy=False), self.bandwidth)
-        return values @ self.coefficients.astype(dtype, copy=False) - self.offset.astype(dtype, copy=False)
+        """Values of shape (n_rows, n_outputs).
+
+        Rows are doubles: with a small ridge, coefficients are large and cancel beyond the digits of single precision.
+        """
+        return KERNELS[self.kernel](scaled, self.anchors, self.bandwidth) @ self.coefficients - self.offset
 
 
 class Judged(Protocol):

@@ -92,18 +92,16 @@ class Spectrum(NamedTuple):
 
         With h = 1/n + sum_k U_k^2 w_k/(w_k + ridge), the error without row i is that with it, divided by 1 - h_i. Its
         intercept is the mean of the other targets: the prediction less that is what is returned, since it would tell
-        the row's own target. What a small ridge leaves over is summed, and not found as the rest of 1.
+        the row's own target.
         """
         n, q = T.shape
         centred = T - T.mean(axis=0)
-        rest = self._rest(ridges)
-        projected = self._project(centred)
-        weighted = (rest[:, :, None] * projected[:, None, :]).reshape(len(rest), len(ridges) * q)
-        inside = self._expand(np.hstack([weighted, projected]))
-        residual = (centred - inside[:, -q:])[:, None, :] + inside[:, :-q].reshape(n, len(ridges), q)
-        squares = self._squares(np.column_stack([rest, np.ones(len(rest))]))
-        without = (1 - 1 / n - squares[:, -1:]).clip(0) + squares[:, :-1]
-        error = (residual / without[:, :, None]).transpose(1, 0, 2)
+        absolute = np.array([self.absolute_ridge(float(ridge)) for ridge in ridges])
+        shrink = self.eigenvalues[:, None] / (self.eigenvalues[:, None] + absolute)
+        weighted = (shrink[:, :, None] * self._project(centred)[:, None, :]).reshape(len(shrink), len(ridges) * q)
+        fitted = self._expand(weighted).reshape(n, len(ridges), q).transpose(1, 0, 2)
+        leverage = 1 / n + self._squares(shrink).T
+        error = (centred - fitted) / (1 - leverage)[:, :, None]
         return RidgePath(centred * (n / (n - 1)) - error, error)
 
     def coefficients(self, T: FloatArray, ridge: float) -> FloatArray:
@@ -114,11 +112,6 @@ class Spectrum(NamedTuple):
     def absolute_ridge(self, ridge: float) -> float:
         """What is added to the eigenvalues: the ridge times their sum over the number of rows."""
         return ridge * float(self.eigenvalues.sum()) / len(self.factor)
-
-    def _rest(self, ridges: FloatArray) -> FloatArray:
-        """ridge/(w + ridge): what regression leaves of each direction, of shape (rank, n_ridges)."""
-        absolute = np.array([self.absolute_ridge(float(ridge)) for ridge in ridges])
-        return absolute / (self.eigenvalues[:, None] + absolute)
 
     def _project(self, T: FloatArray) -> FloatArray:
         """U'T."""
