@@ -77,7 +77,7 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
     left_out_proba_ : ndarray of shape (n_samples, n_classes)
         Probabilities of the training samples, each left out.
     left_out_log_loss_ : float
-        Mean log loss of these.
+        Mean log loss of these: somewhat too small, since kernels, ridges and weights were chosen by it.
     models_ : list
         The maps and the models behind them, in the order of `maps_`.
     scalers_ : dict
