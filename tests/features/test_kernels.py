@@ -68,6 +68,15 @@ def test_normal_scores_of_many_values_keep_some_knots():
     np.testing.assert_allclose(scaling(column)[:, 0], norm.ppf((rankdata(column) - 0.5) / 20_000), atol=1e-2)
 
 
+def test_single_precision_far_from_zero_is_scaled_in_double():
+    from optiscore import KernelDiscriminantMap
+
+    samples = (1e5 + RNG.normal(size=(3000, 2))).astype(np.float32)
+    model = KernelDiscriminantMap(["linear"], scalings="standard", max_landmarks=10, random_state=0)
+    scaler = model.fit(samples, np.arange(3000) % 2).scaler_
+    np.testing.assert_allclose(scaler.scale, samples.astype(np.float64).std(axis=0), rtol=1e-9)
+
+
 def test_standardised():
     scaled = Standardised.fit(X)(X)
     np.testing.assert_allclose(scaled, (X - X.mean(axis=0)) / X.std(axis=0), rtol=1e-10)

@@ -25,6 +25,9 @@ from .validation import validate_training
 
 _TEMPERATURES = 0.3, 3.0
 
+# Covariances of more features than this are not worth their time and room in a model that does without them.
+_WIDE = 1000
+
 # So that logarithms of probabilities stay finite in single precision, too, at every temperature.
 _SMALLEST = 1e-30
 
@@ -48,14 +51,15 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
     average : bool, default=True
         Whether to average over all maps that are about as good as the best; otherwise the best one alone, for which
         there are also `decision_confidence`, `predict_proba_interval` and `nominal_proba`.
-    scalings : list of {"standard", "ranks"}, default=("standard", "ranks")
+    scalings : {"standard", "ranks"} or list of these, default=("standard", "ranks")
         Scalings of the features to try: standardised, or normal scores of their ranks.
     ridges : array-like, default=None
-        Ridges to try, in units of the mean eigenvalue; None is nine from 1e-5 to 10.
+        Ridges to try, from 1e-12 to 1e12 in units of the mean eigenvalue; None is nine from 1e-5 to 10.
     max_landmarks : int or None, default=1500
-        With more samples than this, so many random ones serve as landmarks that all are compared with; time and memory
-        then grow with the samples times the landmarks instead of the samples squared. Maps are first compared on the
-        landmarks alone, and the best few on all samples. None compares all samples with all.
+        With more samples than this, so many random ones (two of each class at least) serve as landmarks that all are
+        compared with; time and memory then grow with the samples times the landmarks, not the samples squared.
+        Maps are first compared on the landmarks alone, and the best few on all samples. None compares all samples
+        with all.
     random_state : int, RandomState or None, default=None
         For the choice of landmarks.
     verbose : int, default=0
@@ -82,8 +86,9 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
         The maps and the models behind them, in the order of `maps_`.
     scalers_ : dict
         Fitted scalings by name.
-    typicality_model_ : ModeratedDiscriminantAnalysis
-        Gaussian classes of the features themselves, for `typicality`.
+    typicality_model_ : ModeratedDiscriminantAnalysis or None
+        Gaussian classes of the features themselves, for `typicality`; None for more than 1,000 features, whose
+        covariances would take most of the time and of the model.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -167,7 +172,10 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
         self._mix(found.trials, codes)
         used = {model.scaling for model in self.models_}
         self.scalers_ = {name: scale for name, scale in scalings.items() if name in used}
-        self.typicality_model_ = ModeratedDiscriminantAnalysis("own").fit(training.X, labels[codes])
+        is_wide = training.X.shape[1] > _WIDE
+        self.typicality_model_ = (
+            None if is_wide else ModeratedDiscriminantAnalysis("own").fit(training.X, labels[codes])
+        )
         return self
 
     def _mix(self, trials: Sequence[KernelTrial], codes: np.ndarray) -> None:
@@ -206,13 +214,18 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
             probabilities it gets. The maps do not matter.
         """
         samples = self._validate(X)
+        if self.typicality_model_ is None:
+            raise ValueError(
+                f"there is no typicality for more than {_WIDE} features, here {self.n_features_in_}. Reduce them "
+                f"first, or fit ModeratedDiscriminantAnalysis('own') for it."
+            )
         return self.typicality_model_.typicality(samples)
 
     def _check_one_map(self) -> None:
-        if self.average:
+        if self.average or len(getattr(self, "models_", (1,))) != 1:
             raise ValueError(
-                "an average over maps has no single certificate. Choose KernelDiscriminantClassifier(average=False), "
-                "or ModeratedDiscriminantAnalysis."
+                "an average over maps has no single certificate. Fit KernelDiscriminantClassifier(average=False), or "
+                "ModeratedDiscriminantAnalysis."
             )
 
     @only_if(_check_one_map)
@@ -247,7 +260,8 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
         Returns
         -------
         lower, upper : ndarray of shape (n_samples, n_classes)
-            Ends of the interval around `nominal_proba`. The sampling error of the map itself is not covered.
+            Ends of the interval around `nominal_proba`. The sampling error of the map itself is not covered. The time
+            grows with the square of the number of classes.
         """
         coordinates, gaussians = self._coordinates(X)
         return gaussians.predict_proba_interval(coordinates, confidence_level)

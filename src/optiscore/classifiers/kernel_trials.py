@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..features.kernel_map import squared_errors
 from ..features.kernel_search import Combination, Decomposed, KernelExpansion, Problem
+from ..features.spectral_ridge import predictive_projector
 from ..metrics import mean_log_loss
 from ..numerics.types import FloatArray
 from .coordinate_models import CoordinateModels
@@ -66,6 +66,7 @@ class KernelTrial(NamedTuple):
 class _Judged(NamedTuple):
     loss: float
     ridge: float
+    projector: FloatArray
     left_out: FloatArray
     models: CoordinateModels
 
@@ -74,10 +75,10 @@ def try_combination(problem: Problem, combination: Combination, labels: np.ndarr
     """Of the ridge of the least leave-one-out squared error and its two neighbours, that of the least log loss."""
     decomposed = problem.decompose(combination)
     path = decomposed.spectrum.ridge_path(problem.targets, problem.ridges)
-    errors = squared_errors(path.error)
+    errors = path.squared_errors()
     least = int(errors.argmin())
     near = range(max(least - 1, 0), min(least + 2, len(errors)))
-    judged = [_judge(path.left_out[i], float(problem.ridges[i]), problem.codes, labels) for i in near]
+    judged = [_judge(path.left_out[i], float(problem.ridges[i]), problem, labels) for i in near]
     losses = np.full(len(errors), np.nan)
     losses[near.start : near.stop] = [each.loss for each in judged]
     best = min(judged, key=lambda each: each.loss)
@@ -85,14 +86,16 @@ def try_combination(problem: Problem, combination: Combination, labels: np.ndarr
     return KernelTrial(combination, errors, losses, best.ridge, best.left_out, model)
 
 
-def _judge(z: FloatArray, ridge: float, codes: np.ndarray, labels: np.ndarray) -> _Judged:
+def _judge(left_out: FloatArray, ridge: float, problem: Problem, labels: np.ndarray) -> _Judged:
+    codes, projector = problem.codes, predictive_projector(left_out, problem.targets)
+    z = left_out @ projector
     models = CoordinateModels.fit(z, codes, labels)
     proba = models.left_out_proba(z, codes)
-    return _Judged(mean_log_loss(np.maximum(proba, LEAST_PROBABILITY), codes), ridge, proba, models)
+    return _Judged(mean_log_loss(np.maximum(proba, LEAST_PROBABILITY), codes), ridge, projector, proba, models)
 
 
 def _model(problem: Problem, combination: Combination, decomposed: Decomposed, best: _Judged) -> KernelModel:
-    expansion = KernelExpansion.fit(combination.kernel, decomposed, problem.targets, best.ridge)
+    expansion = KernelExpansion.fit(combination.kernel, decomposed, problem.targets, best.ridge, best.projector)
     return KernelModel(combination.scaling, expansion, best.models)
 
 

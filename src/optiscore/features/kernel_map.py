@@ -14,6 +14,7 @@ from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
 from .kernel_parameters import pose_problem
 from .kernel_search import Combination, KernelExpansion, Problem, search
+from .spectral_ridge import predictive_projector
 
 
 class MapTrial(NamedTuple):
@@ -35,20 +36,15 @@ class MapTrial(NamedTuple):
         return {"squared_error": self.errors}
 
 
-def squared_errors(error: FloatArray) -> FloatArray:
-    """Mean over the rows of the squared errors of all indicators, that of the first class included; per ridge."""
-    return (np.square(error).sum(axis=2) + np.square(error.sum(axis=2))).mean(axis=1)
-
-
 def try_combination(problem: Problem, combination: Combination) -> MapTrial:
     """The ridge of the least leave-one-out error."""
     decomposed, T = problem.decompose(combination), problem.targets
-    left_out, error = decomposed.spectrum.ridge_path(T, problem.ridges)
-    errors = squared_errors(error)
+    path = decomposed.spectrum.ridge_path(T, problem.ridges)
+    errors = path.squared_errors()
     best = int(errors.argmin())
-    ridge = float(problem.ridges[best])
-    expansion = KernelExpansion.fit(combination.kernel, decomposed, T, ridge)
-    return MapTrial(combination, errors, ridge, left_out[best], expansion)
+    ridge, projector = float(problem.ridges[best]), predictive_projector(path.left_out[best], T)
+    expansion = KernelExpansion.fit(combination.kernel, decomposed, T, ridge, projector)
+    return MapTrial(combination, errors, ridge, path.left_out[best] @ projector, expansion)
 
 
 def _best(trials: Sequence[MapTrial], n_samples: int, most: int) -> list[MapTrial]:
@@ -70,14 +66,15 @@ class KernelDiscriminantMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         sum effects of single features, of pairs and so on; "rbf-f" and "laplacian-f" with f out of 0.0625, 0.25, 1, 4
         (the larger, the narrower), in units of the median distance. "short" is the first three, "default" these and
         "rbf-0.25", "rbf-1", "long" all.
-    scalings : list of {"standard", "ranks"}, default=("standard", "ranks")
+    scalings : {"standard", "ranks"} or list of these, default=("standard", "ranks")
         Scalings of the features to try: standardised, or normal scores of their ranks.
     ridges : array-like, default=None
-        Ridges to try, in units of the mean eigenvalue; None is nine from 1e-5 to 10.
+        Ridges to try, from 1e-12 to 1e12 in units of the mean eigenvalue; None is nine from 1e-5 to 10.
     max_landmarks : int or None, default=1500
-        With more samples than this, so many random ones serve as landmarks that all are compared with; time and memory
-        then grow with the samples times the landmarks instead of the samples squared. Kernels are first compared on
-        the landmarks alone, and the best few on all samples. None compares all samples with all.
+        With more samples than this, so many random ones (two of each class at least) serve as landmarks that all are
+        compared with; time and memory then grow with the samples times the landmarks, not the samples squared.
+        Kernels are first compared on the landmarks alone, and the best few on all samples. None compares all samples
+        with all.
     random_state : int, RandomState or None, default=None
         For the choice of landmarks.
     verbose : int, default=0
@@ -114,8 +111,12 @@ class KernelDiscriminantMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     ``fit_transform(X, y)`` is not ``fit(X, y).transform(X)``: it returns *leave-one-out* coordinates, each row mapped
     by the regression without it. What is trained on them sees training rows as it will see new ones; in-sample
     coordinates would make the classes look further apart than they are. scikit-learn's `TargetEncoder` does the same
-    with folds.
-    There are no sample weights: a row's weight and leaving the row out do not go together.
+    with folds. Directions in which leave-one-out predictions are not positively correlated with the labels say nothing
+    and are projected out; without any information, all coordinates are 0.
+
+    There are no sample weights: a row's weight and leaving the row out do not go together. As a ``feature_map`` of
+    `ModeratedDiscriminantAnalysis` the map ignores the weights, which then act on the moments alone; for its
+    ``partial_fit``, fit the map on other rows than those that follow.
 
     A fitted map holds training rows, and so do files of it: whoever has the map can read them.
 

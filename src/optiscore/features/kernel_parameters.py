@@ -46,7 +46,7 @@ def check_ridges(ridges: Any) -> FloatArray:
     try:
         values = np.unique(np.asarray(RIDGES if ridges is None else ridges, dtype=np.float64))
     except (TypeError, ValueError):
-        raise ValueError(f"ridges must be None or positive numbers, got {ridges!r}.") from None
+        raise ValueError(f"ridges must be None or numbers from 1e-12 to 1e12, got {ridges!r}.") from None
     if not values.size or not ((values >= 1e-12) & (values <= 1e12)).all():
         raise ValueError(f"ridges must be None or numbers from 1e-12 to 1e12, got {ridges!r}.")
     return values

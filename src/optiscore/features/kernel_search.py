@@ -50,6 +50,12 @@ class Problem:
     landmarks: np.ndarray | None = None
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples, and of those that each is compared with."""
+        n = len(self.codes)
+        return n, n if self.landmarks is None else len(self.landmarks)
+
+    @property
     def targets(self) -> FloatArray:
         """Indicators of all classes but the first, which the others determine."""
         return (self.codes[:, None] == np.arange(1, self.n_classes)).astype(np.float64)
@@ -104,10 +110,10 @@ class KernelExpansion:
         self.coefficients, self.offset = coefficients, offset
 
     @classmethod
-    def fit(cls, kernel: str, decomposed: Decomposed, T: FloatArray, ridge: float) -> Self:
-        """Ridge regression of targets on kernel features, without its intercept."""
+    def fit(cls, kernel: str, decomposed: Decomposed, T: FloatArray, ridge: float, projector: FloatArray) -> Self:
+        """Ridge regression of targets on kernel features, without its intercept, in the directions of a projector."""
         spectrum, anchors, bandwidth = decomposed
-        coefficients = spectrum.coefficients(T, ridge)
+        coefficients = spectrum.coefficients(T, ridge) @ projector
         return cls(kernel, anchors, bandwidth, coefficients, spectrum.means @ coefficients)
 
     def __call__(self, scaled: FloatArray) -> FloatArray:
@@ -147,8 +153,8 @@ class Search(NamedTuple, Generic[Trial]):
         """One row per combination and ridge: those on all samples, then those that were left behind."""
         done = {trial.combination for trial in self.trials}
         left_behind = [trial for trial in self.on_landmarks if trial.combination not in done]
-        n, landmarks = len(self.problem.codes), self.problem.landmarks
-        sizes = [n] * len(self.trials) + [n if landmarks is None else len(landmarks)] * len(left_behind)
+        n, n_anchors = self.problem.shape
+        sizes = [n] * len(self.trials) + [n_anchors] * len(left_behind)
         rows, n_ridges = [*self.trials, *left_behind], len(self.problem.ridges)
         columns = [trial.by_ridge() for trial in rows]
         return {
@@ -185,6 +191,7 @@ def search(
     verbose : int, default=0
         Above 0, a progress bar is shown.
     """
+    _check_memory(problem)
     first: list[Trial] = []
     if problem.landmarks is not None and len(combinations) > 1:
         first = _try_all(problem.on_landmarks(), combinations, evaluate, "kernels on landmarks", verbose)
@@ -201,16 +208,9 @@ def _try_all(
     what: str,
     verbose: int,
 ) -> list[Trial]:
-    n = len(problem.codes)
-    n_anchors = n if problem.landmarks is None else len(problem.landmarks)
-    needed = _MATRICES * 8 * n * n_anchors
-    memory = physical_memory()
-    if needed > memory:
-        raise MemoryError(
-            f"{n} rows compared with {n_anchors} would need about {needed / 2**30:.0f} GiB of memory, and there are "
-            f"{memory / 2**30:.0f} GiB. Choose a smaller max_landmarks, such as {min(1500, n // 2)}."
-        )
-    threads = max(1, min(n_threads(10 * n * n_anchors), len(combinations), int(memory // (2 * needed))))
+    n, n_anchors = problem.shape
+    by_memory = int(min(physical_memory() / (2 * _bytes(problem)), len(combinations)))
+    threads = max(1, min(n_threads(10 * n * n_anchors), by_memory))
     with progress_bar(what, len(combinations), visible=verbose > 0) as advance:
 
         def work(combination: Combination) -> Trial:
@@ -219,6 +219,22 @@ def _try_all(
             return trial
 
         return map_threads(work, combinations, threads)
+
+
+def _bytes(problem: Problem) -> float:
+    n, n_anchors = problem.shape
+    return 8.0 * _MATRICES * n * n_anchors
+
+
+def _check_memory(problem: Problem) -> None:
+    """Say what to do where the matrices of one combination would not fit."""
+    (n, n_anchors), memory = problem.shape, physical_memory()
+    if _bytes(problem) > memory:
+        enough = max(2, int(memory / (2 * 8 * _MATRICES * n)))
+        raise MemoryError(
+            f"{n} rows compared with {n_anchors} would need about {_bytes(problem) / 1e9:.3g} GB of memory, and there "
+            f"are {memory / 1e9:.3g} GB. Choose a smaller max_landmarks, such as {min(enough, 1500)}."
+        )
 
 
 def physical_memory() -> float:
@@ -239,8 +255,8 @@ def pose(
     rng: np.random.RandomState,
 ) -> tuple[Problem, dict[str, Scaling]]:
     """The problem of a training set, and the scalings that were fitted to it."""
-    fitted = {name: SCALINGS[name].fit(X) for name in scalings}
     points = X.astype(np.float64, copy=False)
+    fitted = {name: SCALINGS[name].fit(points) for name in scalings}
     landmarks = None
     if max_landmarks is not None and len(X) > max_landmarks:
         landmarks = _choose_landmarks(codes, max_landmarks, rng)

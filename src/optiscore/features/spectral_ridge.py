@@ -3,7 +3,7 @@
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import eigh, solve_triangular
 from scipy.linalg.lapack import dpotrf
 
 from ..numerics.types import FloatArray
@@ -13,6 +13,9 @@ _SMALLEST_EIGENVALUE = 1e-14
 
 # What is added to the landmarks' own kernel matrix, relative to its diagonal, so that it has a Cholesky factor.
 _JITTER = 1e-10
+
+# Correlations with targets of variance 1 that are rounding.
+_ROUNDING = 1e-9
 
 # Rows whose squares are made at a time.
 _BLOCK_ROWS = 512
@@ -31,6 +34,10 @@ class RidgePath(NamedTuple):
 
     left_out: FloatArray
     error: FloatArray
+
+    def squared_errors(self) -> FloatArray:
+        """Mean over the rows of the squared errors of all indicators, that of the first class included; per ridge."""
+        return (np.square(self.error).sum(axis=2) + np.square(self.error.sum(axis=2))).mean(axis=1)
 
 
 class Spectrum(NamedTuple):
@@ -128,6 +135,24 @@ class Spectrum(NamedTuple):
             block = self.factor[start : start + _BLOCK_ROWS]
             parts.append(np.square(block if self.rotation is None else block @ self.rotation) @ weights)
         return np.concatenate(parts)
+
+
+def predictive_projector(left_out: FloatArray, T: FloatArray) -> FloatArray:
+    """Projector (n_targets, n_targets) on the directions in which left-out predictions have something to say.
+
+    Leaving a row out takes its own target from the prediction. In a direction in which nothing is predicted, that is
+    all that is left, and tells the target by its opposite. Directions v, uncorrelated between the targets, stay where
+    the predictions left_out v and the targets T v are positively correlated by more than the standard error.
+    """
+    n = len(T)
+    centred = T - T.mean(axis=0)
+    covariance = centred.T @ centred / n
+    cross = left_out.T @ centred / n
+    _, V = eigh(0.5 * (cross + cross.T), covariance, check_finite=False)
+    products = (left_out @ V) * (centred @ V)
+    strength = products.mean(axis=0)
+    kept = strength > np.maximum(products.std(axis=0) / np.sqrt(n), _ROUNDING)
+    return V[:, kept] @ V[:, kept].T @ covariance if kept.any() else np.zeros_like(covariance)
 
 
 def _positive(w: FloatArray, U: FloatArray) -> tuple[FloatArray, FloatArray]:
