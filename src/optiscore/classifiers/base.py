@@ -142,8 +142,8 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Labels.
         """
-        samples = self._validate(X, "predict")
-        classes, rule = self._model.classes, self._model.rule
+        samples, model = self._validate(X, "predict"), self._model
+        classes, rule = model.classes, model.rule
         are_numbers = classes.dtype.kind in _NUMBERS
 
         def label(scores: LogScores) -> Array:
@@ -152,7 +152,7 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
                 return classes.take(codes)
             return namespace_of(codes).take(like(classes, codes), codes) if are_numbers else codes
 
-        labels = self._map(samples, label, rule.needs_pessimistic)
+        labels = model.scores.map(in_place(samples), label, rule.needs_pessimistic)
         if are_numbers:
             return like(labels, samples)
         return labels if is_numpy(labels) else classes.take(to_host(labels))

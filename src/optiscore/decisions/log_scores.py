@@ -1,6 +1,7 @@
 """The fitted model as mathematics: from samples to best and worst log scores under every class."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +11,10 @@ from ..numerics.arrays import Array, is_numpy, like, namespace_of, to_host
 from ..numerics.blocks import Parts, map_blocks
 from ..numerics.types import FloatArray
 from ..scores import Likelihood, Side
-from ..scores.base import Curve
+from ..scores.base import Curve, ExtremeScore
 from ..scores.table import ALPHA_MAX
+from .curves import ClassCurves
 from .distances import ClassDistances
-
-# From this many samples on, building a table costs less than solving for each of them.
-_TABULATE_FROM = 20_000
 
 
 class LogScores(NamedTuple):
@@ -44,6 +43,7 @@ class ScoreModel:
         self.distances = ClassDistances(moments.means, moments.factors)
         self.n_features = moments.means.shape[1]
         self.log_volumes = np.array([likelihood.log_volume(factor.logdet) for factor in moments.factors])
+        self._known: dict[tuple[Side, Any], ClassCurves] = {}
 
     def map(self, X: Array, function: Callable[[LogScores], Parts], with_pessimistic: bool = True) -> Parts:
         """``function(log_scores)`` of all samples, block by block; see `map_blocks`."""
@@ -54,9 +54,9 @@ class ScoreModel:
             alpha = self.distances(samples)
             if not is_numpy(alpha) and not float(namespace_of(alpha).max(alpha)) <= ALPHA_MAX:
                 # Beyond the table, and where distances overflow, the host knows what to do.
-                return LogScores(*(like(part, samples, samples.dtype) for part in log_scores(to_host(samples))))
-            pessimistic = None if worst is None else self._evaluate(worst, alpha)
-            return LogScores(self._evaluate(best, alpha), pessimistic, alpha)
+                scores = self.map(to_host(samples), lambda scores: scores, with_pessimistic)
+                return LogScores(*(like(part, samples, samples.dtype) for part in scores))
+            return LogScores(best(alpha), None if worst is None else worst(alpha), alpha)
 
         return map_blocks(lambda samples: function(log_scores(samples)), X, width=len(self.radii))
 
@@ -64,37 +64,22 @@ class ScoreModel:
         """Best log scores of all samples, of shape (n_classes, n_samples)."""
         return self.map(X, lambda scores: scores.optimistic, with_pessimistic=False)
 
-    def _curves(self, side: Side, X: Array) -> list[Curve]:
-        """Log score of each class as a function of the squared distance, for the samples' number, type and library."""
+    def _curves(self, side: Side, X: Array) -> Callable[[Array], Array]:
+        """Log scores of all classes as functions of the squared distances, for samples of one library and type."""
         dtype = np.float32 if X.dtype == namespace_of(X).float32 else np.float64
-        d, on_device = self.n_features, not is_numpy(X)
-        return [
-            log_score_curve(self.likelihood, side, radius, d, X.shape[0], dtype, on_device=on_device)
-            for radius in self.radii
-        ]
+        if not is_numpy(X):
+            tables = [extreme.tabulate(dtype=dtype, prefer_table=True) for extreme in self._extremes(side)]
+            return partial(_on_device, tables, self.log_volumes.tolist())
+        known = self._known.get((side, dtype))
+        if known is None:
+            known = self._known[side, dtype] = ClassCurves(self._extremes(side), self.log_volumes, dtype)
+        known.expect(len(X))
+        return known
 
-    def _evaluate(self, curves: list[Curve], alpha: Array) -> Array:
-        if not is_numpy(alpha):
-            parts = enumerate(zip(curves, self.log_volumes.tolist(), strict=True))
-            return namespace_of(alpha).stack([curve(alpha[c, :]) + volume for c, (curve, volume) in parts])
-        scores = np.empty_like(alpha)
-        for curve, volume, distances, row in zip(curves, self.log_volumes, alpha, scores, strict=True):
-            np.add(curve(distances), alpha.dtype.type(volume), out=row)
-        return scores
+    def _extremes(self, side: Side) -> list[ExtremeScore]:
+        return [self.likelihood.at(side, float(radius), self.n_features) for radius in self.radii]
 
 
-def log_score_curve(
-    likelihood: Likelihood,
-    side: Side,
-    radius: float,
-    n_features: int,
-    n_samples: int,
-    dtype: Any,
-    *,
-    on_device: bool = False,
-) -> Curve:
-    """Log score as a function of the squared distance; tabulated if it pays for so many samples, or on a device."""
-    extreme = likelihood.at(side, float(radius), n_features)
-    if on_device or n_samples >= _TABULATE_FROM:
-        return extreme.tabulate(dtype=dtype, prefer_table=on_device)
-    return extreme.log_score
+def _on_device(tables: list[Curve], log_volumes: list[float], alpha: Array) -> Array:
+    pairs = enumerate(zip(tables, log_volumes, strict=True))
+    return namespace_of(alpha).stack([table(alpha[c, :]) + volume for c, (table, volume) in pairs])

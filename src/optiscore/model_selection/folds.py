@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..decisions.curves import log_score_curve
 from ..decisions.distances import ClassDistances
-from ..decisions.log_scores import LogScores, log_score_curve
+from ..decisions.log_scores import LogScores
 from ..decisions.rules import Rule, choose_offsets, decide, is_tuned, kind_of, make_rule
 from ..decisions.tuning import tuned_offsets
 from ..metrics import mean_log_loss

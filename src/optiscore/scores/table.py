@@ -1,6 +1,6 @@
 """Tabulated scores: cubic pieces in the distance, so that no sample needs a search."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -107,3 +107,66 @@ class ScoreTable:
         left, right = slope[:-1], slope[1:]
         cubics = np.stack([value[:-1], left, (3 * secant - 2 * left - right) / h, (left + right - 2 * secant) / h**2])
         return cubics, h
+
+
+class JointTable:
+    """Several tables that are looked up at once, one for each row of alphas: for few samples, where calls cost most.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+        Tables of one type; those that are the same are kept once.
+    offsets : ndarray of shape (n_tables,)
+        What is added to the values of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.scores import GaussianOptimistic
+    >>> from optiscore.scores.table import JointTable
+    >>> tables = [GaussianOptimistic(radius, 2).tabulate() for radius in (0.1, 0.5)]
+    >>> alpha = np.array([[1.0, 4.0, 9.0], [0.0, 2.0, 1e6]])
+    >>> joint = JointTable(tables, np.array([0.0, 1.0]))
+    >>> bool(np.allclose(joint(alpha), [tables[0](alpha[0]), tables[1](alpha[1]) + 1.0], rtol=1e-12))
+    True
+    """
+
+    def __init__(self, tables: Sequence[ScoreTable], offsets: FloatArray) -> None:
+        distinct = list(dict.fromkeys(tables))
+        sizes = np.cumsum([0, *(table.coefficients.shape[1] for table in distinct)])
+        first = np.array([sizes[distinct.index(table)] for table in tables])
+        dtype = tables[0].dtype
+        bits = np.dtype(f"i{dtype.itemsize}").type
+        self._shift = bits(np.finfo(dtype).nmant - _PIECES_LOG2)
+        self._mask = bits(-1) << self._shift
+        self._pivot, self._origin, self._offsets = (
+            np.array(values, dtype=dtype)[:, None]
+            for values in ([table.pivot for table in tables], [table.origin for table in tables], offsets)
+        )
+        self._first = (first[:, None] - (self._origin.view(bits) >> self._shift)).astype(bits)
+        self._n_pieces = np.array([table.n_pieces for table in tables], dtype=bits)[:, None]
+        self._has_pivot = bool(self._pivot.any())
+        self._cubics = np.concatenate([table.coefficients for table in distinct], axis=1).T.copy()
+
+    def __call__(self, alpha: FloatArray) -> FloatArray:
+        """Values at alphas of shape (n_tables, n_samples), between 0 and `ALPHA_MAX`, in the tables' own type."""
+        y = np.sqrt(alpha)
+        if self._has_pivot:
+            y -= self._pivot
+            below = y < 0
+            np.abs(y, out=y)
+        y += self._origin
+        bits = y.view(self._first.dtype)
+        index = bits >> self._shift
+        index += self._first
+        if self._has_pivot:
+            index += below * self._n_pieces
+        y -= (bits & self._mask).view(y.dtype)
+        pieces = self._cubics.take(index, axis=0)
+        values = pieces[:, :, 3] * y
+        for power in (2, 1):
+            values += pieces[:, :, power]
+            values *= y
+        values += pieces[:, :, 0]
+        values += self._offsets
+        return values
