@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optiscore import OptimisticScoreClassifier
-from optiscore.decisions.tuning import best_threshold
+from optiscore.decisions.tuning import LabelledScores, _Contenders, ascend, best_threshold, tuned_offsets
 
 
 @settings(max_examples=60)
@@ -45,3 +45,29 @@ def test_thresholds_between_adjacent_numbers():
     assert right == 1
     assert not (threshold > 1) & (threshold <= near[1])
     assert best_threshold(np.array([1.0, 2.0]), np.array([True, True])) == pytest.approx((0.0, 2.0), abs=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_contenders_after_a_change_are_those_made_anew(dtype):
+    rng = np.random.default_rng(0)
+    optimistic, offsets = rng.normal(size=(6, 400)).astype(dtype), rng.normal(size=6)
+    kept = _Contenders(optimistic, offsets)
+    for c, change in ((2, 0.7), (2, -1.5), (5, 3.0), (0, -9.0)):
+        offsets = np.where(np.arange(6) == c, offsets + change, offsets)
+        kept.change(c, offsets)
+        anew = _Contenders(optimistic, offsets)
+        for each in range(6):
+            for part, expected in zip(kept.lead_of(each), anew.lead_of(each), strict=True):
+                np.testing.assert_array_equal(part, expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_samples_of_several_classes_are_tuned_as_well_as_few(weighted):
+    """A start from some samples and one round over all reach what rounds over all would."""
+    rng = np.random.default_rng(0)
+    codes = rng.choice(5, p=[0.5, 0.2, 0.15, 0.1, 0.05], size=100_000)
+    optimistic = rng.normal(size=(5, len(codes))) + 1.2 * (codes == np.arange(5)[:, None]) + rng.normal(size=(5, 1))
+    weight = rng.uniform(0.5, 2, len(codes)) if weighted else None
+    priors, scores = np.full(5, 0.2), LabelledScores(optimistic, codes, weight)
+    reached = scores.right(tuned_offsets(optimistic, codes, priors, weight))
+    assert reached >= scores.right(ascend(scores, priors)) - 2e-4 * len(codes)

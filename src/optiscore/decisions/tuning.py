@@ -10,6 +10,9 @@ from ..numerics.types import BoolArray, FloatArray
 #: Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
 ROUNDING = {np.float64: 1e-9, np.float32: 1e-6}
 
+# With more samples than this and several classes, half as many give a start.
+_MANY = 80_000
+
 # Stands for a weight of 0 in a logarithm.
 _TINY = 1e-100
 
@@ -30,7 +33,13 @@ def tuned_offsets(
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples.
     """
-    return ascend(_RankedScores(optimistic, codes, sample_weight), priors)
+    scores = _RankedScores(optimistic, codes, sample_weight)
+    n = len(codes)
+    if len(priors) == 2 or n <= _MANY:
+        return ascend(scores, priors)
+    # Some samples tell where to start; one round over all of them then decides.
+    start = ascend(scores.every(-(-n // (_MANY // 2))), priors)
+    return ascend(scores, priors, start=start)
 
 
 class TrainingScores(Protocol):
@@ -43,17 +52,17 @@ class TrainingScores(Protocol):
         """The offset of class c that is right for the most weight given those of the others, and that weight."""
 
 
-def ascend(scores: TrainingScores, priors: FloatArray) -> FloatArray:
+def ascend(scores: TrainingScores, priors: FloatArray, *, start: FloatArray | None = None) -> FloatArray:
     """Tuned offsets.
 
     Two classes: the paper's tau*, exactly. More: one class after the other takes its best offset given the others',
-    from the better of no offsets and log priors, until no class gains.
+    from the better of no offsets and log priors, until no class gains; or, where there is a good start, once.
     """
     if len(priors) == 2:
         return np.array([0.0, scores.best_offset(1, np.zeros(2))[0]])
-    offsets = max((np.zeros(len(priors)), np.log(priors)), key=scores.right)
+    offsets = max((np.zeros(len(priors)), np.log(priors)), key=scores.right) if start is None else start
     reached, before = scores.right(offsets), -np.inf
-    while reached > before:
+    while reached > before and (start is None or before == -np.inf):
         before = reached
         for c in range(len(priors)):
             offset, value = scores.best_offset(c, offsets)
@@ -99,9 +108,18 @@ class _RankedScores(LabelledScores):
 
     _ranked: "tuple[FloatArray, _Contenders] | None" = None
 
+    def every(self, step: int) -> "_RankedScores":
+        """The scores of some samples, evenly spaced."""
+        weight = None if self.weight is None else self.weight[::step]
+        return _RankedScores(np.ascontiguousarray(self.optimistic[:, ::step]), self.codes[::step], weight)
+
     def _contenders(self, offsets: FloatArray) -> "_Contenders":
-        if self._ranked is None or (self._ranked[0] != offsets).any():
+        changed = None if self._ranked is None else np.flatnonzero(self._ranked[0] != offsets)
+        if self._ranked is None or changed is None or changed.size > 1:
             self._ranked = offsets, super()._contenders(offsets)
+        elif changed.size:
+            self._ranked[1].change(int(changed[0]), offsets)
+            self._ranked = offsets, self._ranked[1]
         return self._ranked[1]
 
 
@@ -117,6 +135,14 @@ class _Contenders:
         columns[self.first, samples] = -np.inf
         self._second = _first_of_highest(columns, rounding)
         self._next = columns[self._second, samples]
+
+    def change(self, c: int, offsets: FloatArray) -> None:
+        """Take another offset of one class: the others stay where it neither is nor becomes one of the two."""
+        mine = self._optimistic[c] + offsets[c]
+        samples = np.flatnonzero((self.first == c) | (self._second == c) | (mine >= self._next))
+        anew = _Contenders(self._optimistic.take(samples, axis=1), offsets)
+        self.first[samples], self._highest[samples] = anew.first, anew._highest
+        self._second[samples], self._next[samples] = anew._second, anew._next
 
     def lead_of(self, c: int) -> tuple[FloatArray, np.ndarray]:
         """Lead of class c, without an offset, over the best of the others, and which one that is."""
