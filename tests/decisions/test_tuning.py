@@ -56,9 +56,11 @@ def test_contenders_after_a_change_are_those_made_anew(dtype):
         offsets = np.where(np.arange(6) == c, offsets + change, offsets)
         kept.change(c, offsets)
         anew = _Contenders(optimistic, offsets)
+        np.testing.assert_array_equal(kept.first, anew.first)
+        np.testing.assert_array_equal(kept.second, anew.second)
         for each in range(6):
-            for part, expected in zip(kept.lead_of(each), anew.lead_of(each), strict=True):
-                np.testing.assert_array_equal(part, expected)
+            samples = np.arange(0, 400, 3)
+            np.testing.assert_array_equal(kept.lead_of(each, samples), anew.lead_of(each, samples))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -10,8 +10,9 @@ from ..numerics.types import BoolArray, FloatArray
 #: Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
 ROUNDING = {np.float64: 1e-9, np.float32: 1e-6}
 
-# With more samples than this and several classes, half as many give a start.
-_MANY = 80_000
+# With more samples than this and several classes, half as many give a start, and rounds over all of them go on while
+# they gain this fraction.
+_MANY, _LEAST_GAIN = 80_000, 1e-3
 
 # Stands for a weight of 0 in a logarithm.
 _TINY = 1e-100
@@ -37,9 +38,9 @@ def tuned_offsets(
     n = len(codes)
     if len(priors) == 2 or n <= _MANY:
         return ascend(scores, priors)
-    # Some samples tell where to start; one round over all of them then decides.
+    # Some samples tell where to start; all of them decide.
     start = ascend(scores.every(-(-n // (_MANY // 2))), priors)
-    return ascend(scores, priors, start=start)
+    return ascend(scores, priors, start=start, least_gain=_LEAST_GAIN)
 
 
 class TrainingScores(Protocol):
@@ -52,17 +53,19 @@ class TrainingScores(Protocol):
         """The offset of class c that is right for the most weight given those of the others, and that weight."""
 
 
-def ascend(scores: TrainingScores, priors: FloatArray, *, start: FloatArray | None = None) -> FloatArray:
+def ascend(
+    scores: TrainingScores, priors: FloatArray, *, start: FloatArray | None = None, least_gain: float = 0.0
+) -> FloatArray:
     """Tuned offsets.
 
     Two classes: the paper's tau*, exactly. More: one class after the other takes its best offset given the others',
-    from the better of no offsets and log priors, until no class gains; or, where there is a good start, once.
+    from a start, or else the better of no offsets and log priors, until a round gains no more than a fraction.
     """
     if len(priors) == 2:
         return np.array([0.0, scores.best_offset(1, np.zeros(2))[0]])
     offsets = max((np.zeros(len(priors)), np.log(priors)), key=scores.right) if start is None else start
     reached, before = scores.right(offsets), -np.inf
-    while reached > before and (start is None or before == -np.inf):
+    while reached > before * (1 + least_gain):
         before = reached
         for c in range(len(priors)):
             offset, value = scores.best_offset(c, offsets)
@@ -95,9 +98,12 @@ class LabelledScores:
         if len(self.optimistic) == 2:
             rival = self.optimistic[1 - c] + self.optimistic.dtype.type(offsets[1 - c])
             return self.optimistic[c] - rival, self.codes == c, self.weight
-        lead, rivals = self._contenders(offsets).lead_of(c)
-        counts = (self.codes == c) | (self.codes == rivals)
-        return lead[counts], self.codes[counts] == c, None if self.weight is None else self.weight[counts]
+        contenders = self._contenders(offsets)
+        rivals_first = contenders.first == self.codes
+        rivals_second = (contenders.first == c) & (contenders.second == self.codes)
+        counts = np.flatnonzero((self.codes == c) | rivals_first | rivals_second)
+        weight = None if self.weight is None else self.weight[counts]
+        return contenders.lead_of(c, counts), self.codes[counts] == c, weight
 
     def _contenders(self, offsets: FloatArray) -> "_Contenders":
         return _Contenders(self.optimistic, offsets)
@@ -133,21 +139,21 @@ class _Contenders:
         self.first = _first_of_highest(columns, rounding)
         self._highest = columns[self.first, samples]
         columns[self.first, samples] = -np.inf
-        self._second = _first_of_highest(columns, rounding)
-        self._next = columns[self._second, samples]
+        self.second = _first_of_highest(columns, rounding)
+        self._next = columns[self.second, samples]
 
     def change(self, c: int, offsets: FloatArray) -> None:
         """Take another offset of one class: the others stay where it neither is nor becomes one of the two."""
         mine = self._optimistic[c] + offsets[c]
-        samples = np.flatnonzero((self.first == c) | (self._second == c) | (mine >= self._next))
+        samples = np.flatnonzero((self.first == c) | (self.second == c) | (mine >= self._next))
         anew = _Contenders(self._optimistic.take(samples, axis=1), offsets)
         self.first[samples], self._highest[samples] = anew.first, anew._highest
-        self._second[samples], self._next[samples] = anew._second, anew._next
+        self.second[samples], self._next[samples] = anew.second, anew._next
 
-    def lead_of(self, c: int) -> tuple[FloatArray, np.ndarray]:
-        """Lead of class c, without an offset, over the best of the others, and which one that is."""
-        mine = self.first == c
-        return self._optimistic[c] - np.where(mine, self._next, self._highest), np.where(mine, self._second, self.first)
+    def lead_of(self, c: int, samples: np.ndarray) -> FloatArray:
+        """Lead of class c, without an offset, over the best of the others."""
+        best = np.where(self.first[samples] == c, self._next[samples], self._highest[samples])
+        return self._optimistic[c, samples] - best
 
 
 def _first_of_highest(columns: FloatArray, rounding: float) -> np.ndarray:
