@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigvalsh
 from scipy.special import gammaincinv
 
 from ..moments.factors import check_covariance, check_mean, factorise, finite_array
@@ -111,18 +110,19 @@ class LimitLaw:
             rows = np.linspace(0, n - 1, int(max_samples)).astype(int)
             eta, fractions = eta[rows], fractions[rows] / fractions[rows].sum()
         form = _feature_covariance if len(eta) >= n_moments else _gram_matrix
-        return cls(np.maximum(eigvalsh(form(eta, fractions), check_finite=False), 0))
+        # SciPy's own would wake its threads while NumPy's still spin, which takes longer than the eigenvalues.
+        return cls(np.maximum(np.linalg.eigvalsh(form(eta, fractions)), 0))
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """Probability of at most x."""
         values = np.asarray(x, dtype=np.float64)
-        lower, tail = self._tail(values)
+        lower, tail, _ = self._tail(values / self.weights[0])
         return np.where(np.isnan(values), np.nan, np.where(lower, tail, 1 - tail))
 
     def pdf(self, x: ArrayLike) -> FloatArray:
         """Density at x."""
         values = np.asarray(x, dtype=np.float64)
-        density = self._invert(values / self.weights[0], with_pole=False) / self.weights[0]
+        density = self._invert(values / self.weights[0])[1] / self.weights[0]
         return np.where(np.isnan(values), np.nan, density)
 
     def ppf(self, probability: ArrayLike) -> FloatArray:
@@ -133,9 +133,9 @@ class LimitLaw:
         upper = np.log(self._mean_ratio / (1 - p))
 
         def surplus(z: FloatArray, p: FloatArray) -> tuple[FloatArray, FloatArray]:
-            x = self.weights[0] * np.exp(z)
-            low, tail = self._tail(x)
-            return np.where(low, tail - p, (1 - p) - tail), self.pdf(x) * x
+            ratio = np.exp(z)
+            low, tail, density = self._tail(ratio)
+            return np.where(low, tail - p, (1 - p) - tail), density * ratio
 
         roots = find_root(surplus, lower.ravel(), upper.ravel(), (p.ravel(),), step_tolerance=1e-6)
         if not roots.converged.all():
@@ -151,15 +151,16 @@ class LimitLaw:
             block[:] = rng.chisquare(1, size=(block.size, self.weights.size)) @ self.weights
         return draws
 
-    def _tail(self, x: FloatArray) -> tuple[BoolArray, FloatArray]:
-        """Whether x lies below the mean, and the probability of the tail on x's own side of it."""
-        ratio = x / self.weights[0]
-        tail = self._invert(ratio, with_pole=True)
-        lower = ratio < self._mean_ratio
-        return lower, np.where(lower, tail, -tail).clip(0, 1)
+    def _tail(self, x: FloatArray) -> tuple[BoolArray, FloatArray, FloatArray]:
+        """In units of lambda_1: is x below the mean, the tail's probability on its own side of it, and the density."""
+        tail, density = self._invert(x)
+        lower = x < self._mean_ratio
+        return lower, np.where(lower, tail, -tail).clip(0, 1), density
 
-    def _invert(self, x: FloatArray, with_pole: bool) -> FloatArray:
+    def _invert(self, x: FloatArray) -> FloatArray:
         """Invert the Laplace transform M(s) = prod_i (1 + 2 lambda_i s)^(-1/2) at each x > 0, in units of lambda_1.
+
+        The result has two rows, for the cdf and for the density.
 
         The integral of exp(s x) M(s)/s (for the cdf) or exp(s x) M(s) (for the density) over 2 pi i runs upwards
         through a saddle point on the real axis and leans to the left, away from where |M| is large. There the
@@ -167,15 +168,15 @@ class LimitLaw:
         pole at 0 is taken, which gives minus the upper tail instead of the lower one.
         """
         flat = np.ravel(x)
-        result = np.zeros(flat.size)
+        result = np.zeros((2, flat.size))
         positive = np.flatnonzero((flat > 0) & (flat < np.inf))
         rows = max(1, _MAX_TERMS // (_N_STEPS * self.weights.size))
         for start in range(0, positive.size, rows):
             index = positive[start : start + rows]
-            result[index] = self._invert_block(np.maximum(flat[index], _SMALLEST), with_pole)
-        return result.reshape(np.shape(x))
+            result[:, index] = self._invert_block(np.maximum(flat[index], _SMALLEST))
+        return result.reshape(2, *np.shape(x))
 
-    def _invert_block(self, x: FloatArray, with_pole: bool) -> FloatArray:
+    def _invert_block(self, x: FloatArray) -> FloatArray:
         saddle, width = (column[:, None] for column in self._saddle(x))
         theta = _STEP * (np.arange(_N_STEPS) + 0.5)
         y, dy = width * np.sinh(theta), width * np.cosh(theta)
@@ -186,10 +187,8 @@ class LimitLaw:
         log_transform = -0.5 * np.log1p(2 * s[:, :, None] * self._ratios).sum(axis=2)
         with np.errstate(under="ignore"):
             integrand = np.exp(s * x[:, None] + log_transform) * direction
-        if with_pole:
-            integrand = integrand / s
         # The lower half of the contour mirrors the upper one: the imaginary parts add up.
-        return integrand.imag.sum(axis=1) * (_STEP / np.pi)
+        return np.stack([part.imag.sum(axis=1) for part in (integrand / s, integrand)]) * (_STEP / np.pi)
 
     def _turn(self, x: FloatArray, saddle: FloatArray, y: FloatArray) -> FloatArray:
         """The height from which on a contour may lean to the left: there that makes the integrand smaller.
