@@ -48,6 +48,7 @@ format: $(VENV)/.has-check ## Format the code and fix what the linter can
 bench: $(VENV)/.has-cli ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/classifier.py
+	$(BIN)/python benchmarks/sizes.py
 	$(BIN)/python benchmarks/cross_validation.py
 
 bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clusters (some ten minutes)

@@ -276,8 +276,13 @@ class ModeratedPredictions(ProbabilisticPredictions, StreamingState):
     def _map(self, samples: FloatArray, function: Callable[[list[FloatArray]], Any]) -> Any:
         """``function(squared distances under each model)`` of all samples, block by block."""
         models = self._model.models
-        width = 4 * len(self._model.classes)
-        return map_blocks(lambda block: function([model.distances(block) for model in models]), samples, width=width)
+        n_classes, d = self.means_.shape
+        return map_blocks(
+            lambda block: function([model.distances(block) for model in models]),
+            samples,
+            width=4 * n_classes,
+            operations=2 * n_classes * d,
+        )
 
 
 def _pairs(models: tuple[GaussianModel, ...], alphas: list[FloatArray]) -> list[tuple[GaussianModel, FloatArray]]:

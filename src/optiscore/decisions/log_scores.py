@@ -58,7 +58,10 @@ class ScoreModel:
                 return LogScores(*(like(part, samples, samples.dtype) for part in scores))
             return LogScores(best(alpha), None if worst is None else worst(alpha), alpha)
 
-        return map_blocks(lambda samples: function(log_scores(samples)), X, width=len(self.radii))
+        n_classes, d = self.moments.means.shape
+        return map_blocks(
+            lambda samples: function(log_scores(samples)), X, width=n_classes, operations=2 * n_classes * d
+        )
 
     def optimistic(self, X: Array) -> Array:
         """Best log scores of all samples, of shape (n_classes, n_samples)."""
