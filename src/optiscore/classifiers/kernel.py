@@ -32,6 +32,7 @@ _WIDE = 1000
 _SMALLEST = 1e-30
 
 
+# scikit-learn has no types: its classes are Any to the type checker.
 class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # type: ignore[misc]
     """Classifier with curved boundaries: moderated models behind kernel discriminant maps, averaged over the maps.
 
@@ -168,14 +169,13 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
         labels, codes = training.labels, training.codes
         problem, combinations, scalings = pose_problem(self, training.X, codes, len(labels))
         found = search(problem, combinations, partial(try_combination, labels=labels), promising, verbose=self.verbose)
+        by_features = ModeratedDiscriminantAnalysis("own")
+        # Whatever can fail comes before the first attribute is set: no fit leaves half a model behind.
+        self.typicality_model_ = None if training.X.shape[1] > _WIDE else by_features.fit(training.X, labels[codes])
         self.classes_, self.results_ = labels, found.table()
         self._mix(found.trials, codes)
         used = {model.scaling for model in self.models_}
         self.scalers_ = {name: scale for name, scale in scalings.items() if name in used}
-        is_wide = training.X.shape[1] > _WIDE
-        self.typicality_model_ = (
-            None if is_wide else ModeratedDiscriminantAnalysis("own").fit(training.X, labels[codes])
-        )
         return self
 
     def _mix(self, trials: Sequence[KernelTrial], codes: np.ndarray) -> None:
