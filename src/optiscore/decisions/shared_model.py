@@ -51,6 +51,7 @@ class SharedModel(GaussianModel):
         self.factor, self.effective_features = factor, effective_features
         self.radial_kurtosis, self.mean_distance = radial_kurtosis, mean_distance
         self._whitener = dtrtri(factor.lower, lower=1)[0]
+        self._whitener_norm = float(np.abs(self._whitener).sum(axis=1).max())
         self._centers = (means - means[0]) @ self._whitener.T
         self.n = float(class_count.sum())
         #: Squared distances between the means.
@@ -63,10 +64,9 @@ class SharedModel(GaussianModel):
 
     def distances(self, X: FloatArray) -> FloatArray:
         """Squared distances to all classes, of samples that are whitened once."""
-        largest = np.finfo(X.dtype).max
         with np.errstate(over="ignore"):
-            deviations = np.clip(X - self.means[0].astype(X.dtype), -largest, largest)
-        eta = self._whitener.astype(X.dtype) @ self._within_reach(deviations).T
+            deviations = X - self.means[0].astype(X.dtype)
+        eta = self._whitener.astype(X.dtype, copy=False) @ self._within_reach(deviations).T
         alpha = np.empty((self.n_classes, len(X)), dtype=X.dtype)
         for center, row in zip(self._centers.astype(X.dtype), alpha, strict=True):
             apart = eta - center[:, None]
@@ -75,10 +75,12 @@ class SharedModel(GaussianModel):
 
     def _within_reach(self, deviations: FloatArray) -> FloatArray:
         """Deviations in the same direction, at most so far that differences of squared distances keep some digits."""
-        reach = 0.1 / np.finfo(deviations.dtype).eps / np.abs(self._whitener).sum(axis=1).max()
-        size = np.abs(deviations).max(axis=1)
-        if size.max(initial=0) <= reach:
+        reach = 0.1 / np.finfo(deviations.dtype).eps / self._whitener_norm
+        if deviations.max(initial=0) <= reach and deviations.min(initial=0) >= -reach:
             return deviations
+        largest = np.finfo(deviations.dtype).max
+        deviations = deviations.clip(-largest, largest)
+        size = np.abs(deviations).max(axis=1)
         return deviations * np.minimum(1, reach / np.maximum(size, reach))[:, None].astype(deviations.dtype)
 
     def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
