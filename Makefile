@@ -49,6 +49,7 @@ bench: $(VENV)/.has-cli ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/scores.py
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/sizes.py
+	$(BIN)/python benchmarks/kernel.py
 	$(BIN)/python benchmarks/cross_validation.py
 
 bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clusters (some ten minutes)
