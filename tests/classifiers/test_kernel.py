@@ -191,12 +191,14 @@ def test_certainty_behind_one_map():
 
 def test_confidence_is_about_the_predicted_label():
     """Where the softmax decides against a Gaussian model, that model's evidence speaks against the label."""
-    X, y = load_breast_cancer(return_X_y=True)
+    X, y = blobs(3, n=300)
     model = KernelDiscriminantClassifier(["linear"], average=False).fit(X[::2], y[::2])
     gaussians = model.models_[0].coordinate_models.gaussians
     z = model.models_[0].coordinates(model._scale(X))
-    agreed = gaussians.predict(z) == model.predict(X)
-    np.testing.assert_allclose(model.decision_confidence(X)[agreed], gaussians.decision_confidence(z)[agreed])
+    agreed, confidence = gaussians.predict(z) == model.predict(X), model.decision_confidence(X)
+    np.testing.assert_allclose(confidence[agreed], gaussians.decision_confidence(z)[agreed])
+    assert (~agreed).any()
+    assert (confidence[~agreed] < 0.5).all()
 
 
 def test_typicality_is_that_of_the_features():

@@ -36,7 +36,7 @@ def test_a_model_that_is_asked_often_makes_tables():
     X, y = blobs(2)
     model = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
     before = model.predict_proba_bounds(X)
-    (curves,) = {id(c): c for (side, _), c in model._model.scores._known.items() if side == "pessimistic"}.values()
+    curves = model._model.scores._known["pessimistic", np.float64]
     assert not curves._is_tabulated
     for _ in range(50):
         model.predict(X[:1])

@@ -298,9 +298,6 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # 
         z = self._map(samples, lambda block: model.coordinates(self._scale(block)).T).T
         return z.astype(samples.dtype, copy=False), model.coordinate_models.gaussians
 
-    def _labels(self) -> np.ndarray:
-        return self.classes_
-
     def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
         samples = self._validate(X)
         return self._map(samples, lambda block: function(self._log_proba(block).astype(samples.dtype, copy=False)))

@@ -100,9 +100,6 @@ class ModeratedPredictions(ProbabilisticPredictions, StreamingState):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "kurtosis_")
 
-    def _labels(self) -> np.ndarray:
-        return self._model.classes
-
     def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
         samples, models = self._validate(X), self._model.models
         return self._map(samples, lambda alphas: function(_log_proba(models, alphas)))

@@ -16,13 +16,11 @@ from ..numerics.types import BoolArray, FloatArray
 class ProbabilisticPredictions(ClassifierMixin):  # type: ignore[misc] # scikit-learn has no types
     """A classifier that decides for the class of the largest probability."""
 
+    classes_: np.ndarray
+
     @abstractmethod
     def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
         """``function(log probabilities)`` of all samples, block by block; classes along the first axis."""
-
-    @abstractmethod
-    def _labels(self) -> np.ndarray:
-        """The classes, in the order of the probabilities."""
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Labels of samples: those of the largest probability.
@@ -37,7 +35,7 @@ class ProbabilisticPredictions(ClassifierMixin):  # type: ignore[misc] # scikit-
         ndarray of shape (n_samples,)
             Labels.
         """
-        return self._map_log_proba(X, lambda log_proba: self._labels().take(log_proba.argmax(axis=0)))
+        return self._map_log_proba(X, lambda log_proba: self.classes_.take(log_proba.argmax(axis=0)))
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes.

@@ -1,15 +1,13 @@
 """What the experiments on certainty have in common: how training rows are drawn, and which methods are compared."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from .. import ModeratedDiscriminantAnalysis
-from ..classifiers.peers import linear_discriminant, logistic_regression
+from .methods import PEERS
 
 #: Sizes of the training set, in words: 2 d and 8 d rows per class, 8 d rows in all with the imbalance kept.
 SIZES = ("2 d per class", "8 d per class", "8 d in all")
@@ -21,9 +19,8 @@ METHODS: dict[str, Callable[[], Any]] = {
     OURS: ModeratedDiscriminantAnalysis,
     "moderated, own": lambda: ModeratedDiscriminantAnalysis("own"),
     "moderated, shared": lambda: ModeratedDiscriminantAnalysis("shared"),
-    "LDA": lambda: make_pipeline(StandardScaler(), linear_discriminant()),
-    "logistic": logistic_regression,
-    "forest": lambda: RandomForestClassifier(300, random_state=0),
+    # None of these depends on the number of features.
+    **{name: partial(PEERS[name], 0) for name in ("LDA", "logistic", "forest")},
 }
 
 
