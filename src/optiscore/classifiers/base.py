@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from ..decisions.certified_factor import largest_certified_factor
 from ..decisions.log_scores import LogScores, ScoreModel
 from ..decisions.posteriors import non_dominated, posterior_bounds
-from ..decisions.rules import BY_PRIORS, decide, kind_of, make_rule
+from ..decisions.rules import BY_PRIORS, decide, kind_of, make_rule, weigh
 from ..numerics.arrays import (
     Array,
     check_same_namespace,
@@ -250,7 +250,7 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
             Both are attained by some moments in the ambiguity sets.
         """
         samples = self._validate(X, "predict_proba_bounds")
-        lower, upper = self._map(samples, lambda scores: posterior_bounds(*self._weigh(scores)))
+        lower, upper = self._map(samples, lambda scores: posterior_bounds(*self._weigh(scores), scores.room))
         return like(lower.T, samples, samples.dtype), like(upper.T, samples, samples.dtype)
 
     def predict_set(self, X: ArrayLike) -> BoolArray:
@@ -308,6 +308,4 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
 
     def _weigh(self, scores: LogScores) -> tuple[Array, Array]:
         """Worst and best log scores plus log priors, of shape (n_classes, n_samples)."""
-        low, high = scores.pessimistic, scores.optimistic
-        log_priors = like(self._model.log_priors, high, high.dtype)[:, None]
-        return low + log_priors, high + log_priors
+        return weigh(scores, self._model.log_priors)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics.types import FloatArray
+from ..numerics.workspace import FRESH, Workspace
 from ..scores import Likelihood, Side
 from ..scores.base import Curve, ExtremeScore
 from ..scores.table import ALPHA_MAX, JointTable, ScoreTable
@@ -17,8 +18,8 @@ TABULATE_FROM = 20_000
 # has spent some of the time of building one, and will be asked again.
 _PATIENCE, _PER_CALL = 5_000, 100
 
-# Up to this many distances, one look-up for all classes is faster than one for each; its tables are copies.
-_FEW, _LARGEST_COPY = 16_384, 16_000_000
+# One look-up for all classes is faster than one for each; its tables are copies of so many bytes at most.
+_LARGEST_COPY = 64_000_000
 
 
 class ClassCurves:
@@ -52,11 +53,11 @@ class ClassCurves:
             self._joint = JointTable(tables, self._log_volumes)
         self._curves, self._is_tabulated = curves, True
 
-    def __call__(self, alpha: FloatArray) -> FloatArray:
-        """Log scores at squared distances, both of shape (n_classes, n_samples)."""
-        if self._joint is not None and alpha.size <= _FEW and alpha.max(initial=0) <= ALPHA_MAX:
-            return self._joint(alpha)
-        scores = np.empty_like(alpha)
+    def __call__(self, alpha: FloatArray, room: Workspace = FRESH, name: str = "scores") -> FloatArray:
+        """Log scores at squared distances, both of shape (n_classes, n_samples), in a workspace's array."""
+        if self._joint is not None and alpha.max(initial=0) <= ALPHA_MAX:
+            return self._joint(alpha, room, name)
+        scores = room.like(name, alpha)
         for curve, volume, distances, row in zip(self._curves, self._log_volumes, alpha, scores, strict=True):
             np.add(curve(distances), volume, out=row)
         return scores

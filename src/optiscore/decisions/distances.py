@@ -1,14 +1,20 @@
 """Squared Mahalanobis distances of samples to every class."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from ..moments.factors import Factor
-from ..numerics.arrays import Array, is_numpy
-from ..numerics.backend import backend_of
+from ..numerics.arrays import Array, is_numpy, namespace_of
+from ..numerics.backend import Whitening, backend_of
 from ..numerics.types import FloatArray
+from ..numerics.workspace import FRESH, Workspace
+
+# Classes are whitened around one origin if none is farther from it than this, in units of its spread: so much precision
+# is lost at most, and much time gained.
+_REACH = {np.float64: 1e3, np.float32: 30.0}
 
 
 class ClassDistances:
@@ -26,14 +32,40 @@ class ClassDistances:
         self._means = means
         # solve_triangular would wake SciPy's BLAS threads while NumPy's still spin: milliseconds for a small matrix.
         self._whiteners = np.stack([dtrtri(factor.lower, lower=1)[0] for factor in factors])
+        self._whitenings: dict[Any, list[Whitening]] = {}
 
-    def __call__(self, X: Array) -> Array:
+    def __call__(self, X: Array, room: Workspace = FRESH) -> Array:
         """Distances (n_classes, n_samples), in the type of X; of NumPy's arrays all finite, of others as they come."""
+        dtype = np.float32 if X.dtype == namespace_of(X).float32 else np.float64
+        if (whitenings := self._whitenings.get(dtype)) is None:
+            whitenings = self._whitenings[dtype] = self._group(dtype)
         with np.errstate(over="ignore", invalid="ignore"):
-            alpha = backend_of(X).squared_lengths(X, self._means, self._whiteners)
+            alpha = backend_of(X).squared_lengths(X, whitenings, room)
             if is_numpy(X):
                 self._limit(X, alpha)
         return alpha
+
+    def _group(self, dtype: Any) -> list[Whitening]:
+        """Classes that lie near each other in units of their own spread, each group with the mean of its means."""
+        groups, left = [], np.arange(len(self._means))
+        most = Whitening.most_classes(self._means.shape[1])
+        while left.size:
+            origin = self._means[left].mean(axis=0)
+            near = self._within_reach(left, origin, dtype)
+            if not near.any():
+                # Around the mean of one of them, that one is near.
+                origin = self._means[left[0]]
+                near = self._within_reach(left, origin, dtype)
+            for first in range(0, np.count_nonzero(near), most):
+                group = left[near][first : first + most]
+                groups.append(Whitening(group, origin, self._means[group], self._whiteners[group], dtype))
+            left = left[~near]
+        return groups
+
+    def _within_reach(self, classes: np.ndarray, origin: FloatArray, dtype: Any) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            shifts = self._whiteners[classes] @ (self._means[classes] - origin)[:, :, None]
+            return (np.abs(shifts) <= _REACH[dtype]).all(axis=(1, 2))
 
     def _limit(self, X: FloatArray, alpha: FloatArray) -> None:
         """Replace distances that overflow."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..moments.nominal import NominalMoments
 from ..numerics.arrays import Array, is_numpy, like, namespace_of, to_host
 from ..numerics.blocks import Parts, map_blocks
 from ..numerics.types import FloatArray
+from ..numerics.workspace import FRESH, Workspace, WorkspacePerThread
 from ..scores import Likelihood, Side
 from ..scores.base import Curve, ExtremeScore
 from ..scores.table import ALPHA_MAX
@@ -18,11 +20,15 @@ from .distances import ClassDistances
 
 
 class LogScores(NamedTuple):
-    """Log scores per class and sample, the pessimistic ones only where they are asked for, and squared distances."""
+    """Log scores per class and sample, the pessimistic ones only where they are asked for, and squared distances.
+
+    There may be a workspace for what is made of them, in which they are themselves.
+    """
 
     optimistic: Array
     pessimistic: Array | None = None
     alpha: Array = None
+    room: Workspace = FRESH
 
 
 class ScoreModel:
@@ -49,14 +55,19 @@ class ScoreModel:
         """``function(log_scores)`` of all samples, block by block; see `map_blocks`."""
         best = self._curves("optimistic", X)
         worst = self._curves("pessimistic", X) if with_pessimistic else None
+        rooms = WorkspacePerThread()
 
         def log_scores(samples: Array) -> LogScores:
-            alpha = self.distances(samples)
+            room = rooms.mine
+            alpha = self.distances(samples, room)
             if not is_numpy(alpha) and not float(namespace_of(alpha).max(alpha)) <= ALPHA_MAX:
                 # Beyond the table, and where distances overflow, the host knows what to do.
-                scores = self.map(to_host(samples), lambda scores: scores, with_pessimistic)
-                return LogScores(*(like(part, samples, samples.dtype) for part in scores))
-            return LogScores(best(alpha), None if worst is None else worst(alpha), alpha)
+                parts = ("optimistic", "alpha", "pessimistic")[: 2 + with_pessimistic]
+                known = self.map(to_host(samples), attrgetter(*parts), with_pessimistic)
+                there = (like(part, samples, samples.dtype) for part in known)
+                return LogScores(**dict(zip(parts, there, strict=True)))
+            low = None if worst is None else worst(alpha, room, "pessimistic")
+            return LogScores(best(alpha, room, "optimistic"), low, alpha, room)
 
         n_classes, d = self.moments.means.shape
         return map_blocks(
@@ -67,7 +78,7 @@ class ScoreModel:
         """Best log scores of all samples, of shape (n_classes, n_samples)."""
         return self.map(X, lambda scores: scores.optimistic, with_pessimistic=False)
 
-    def _curves(self, side: Side, X: Array) -> Callable[[Array], Array]:
+    def _curves(self, side: Side, X: Array) -> Callable[[Array, Workspace, str], Array]:
         """Log scores of all classes as functions of the squared distances, for samples of one library and type."""
         dtype = np.float32 if X.dtype == namespace_of(X).float32 else np.float64
         if not is_numpy(X):
@@ -83,6 +94,7 @@ class ScoreModel:
         return [self.likelihood.at(side, float(radius), self.n_features) for radius in self.radii]
 
 
-def _on_device(tables: list[Curve], log_volumes: list[float], alpha: Array) -> Array:
+def _on_device(tables: list[Curve], log_volumes: list[float], alpha: Array, room: Workspace, name: str) -> Array:
+    """Log scores in fresh arrays of another library."""
     pairs = enumerate(zip(tables, log_volumes, strict=True))
     return namespace_of(alpha).stack([table(alpha[c, :]) + volume for c, (table, volume) in pairs])

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..numerics.arrays import Array, is_numpy, like, namespace_of
+from ..numerics.arrays import Array, argmax_of_rows, is_numpy, like, namespace_of
 from ..numerics.types import FloatArray
+from ..numerics.workspace import FRESH, Workspace
 from .log_scores import LogScores
-from .posteriors import log_expit, log_sum_of_others, normalise
+from .posteriors import log_expit, log_sum_of_others, normalise, posterior_bounds
 
 #: Rules whose offsets are the logarithms of the priors.
 BY_PRIORS = ("prior", "minimax")
@@ -27,7 +28,11 @@ class OffsetRule:
 
     def columns(self, scores: LogScores) -> Array:
         """Log f_c^max + offset_c."""
-        return scores.optimistic + _column(self.offsets, scores)
+        return add_per_class(scores.optimistic, self.offsets)
+
+    def choose(self, scores: LogScores) -> Array:
+        """The first class with the largest column."""
+        return argmax_of_rows(add_per_class(scores.optimistic, self.offsets, scores.room, "best"))
 
     def margin(self, scores: LogScores) -> Array:
         """Log R - log tau."""
@@ -55,6 +60,22 @@ class MinimaxRule:
         low, high = self._weighted(scores)
         return low - log_sum_of_others(high)
 
+    def choose(self, scores: LogScores) -> Array:
+        """The first class with the largest column.
+
+        A class other than the one with the best optimistic score can only win if its pessimistic score is not smaller
+        than that one's: its own rivals together are the stronger ones. Most samples are decided by that.
+        """
+        low, high = self._weighted(scores)
+        if not is_numpy(high):
+            return argmax_of_rows(self.columns(scores))
+        chosen = argmax_of_rows(high)
+        doubtful = np.flatnonzero(chosen != argmax_of_rows(low))
+        if doubtful.size:
+            lower, _ = posterior_bounds(low.take(doubtful, axis=1), high.take(doubtful, axis=1), scores.room)
+            chosen[doubtful] = argmax_of_rows(lower)
+        return chosen
+
     def margin(self, scores: LogScores) -> Array:
         """Half the difference of the two log odds."""
         low, high = self._weighted(scores)
@@ -68,9 +89,7 @@ class MinimaxRule:
         return normalise(log_expit(self.columns(scores)))
 
     def _weighted(self, scores: LogScores) -> tuple[Array, Array]:
-        assert scores.pessimistic is not None
-        offsets = _column(self.offsets, scores)
-        return scores.pessimistic + offsets, scores.optimistic + offsets
+        return weigh(scores, self.offsets)
 
 
 Rule: TypeAlias = OffsetRule | MinimaxRule
@@ -79,8 +98,7 @@ Rule: TypeAlias = OffsetRule | MinimaxRule
 def decide(rule: Rule, scores: LogScores) -> Array:
     """The decided class of each sample; ties go to the second of two classes (the paper's R >= tau), else the first."""
     if scores.optimistic.shape[0] > 2:
-        columns = rule.columns(scores)
-        return namespace_of(columns).argmax(columns, axis=0)
+        return rule.choose(scores)
     second = rule.margin(scores) >= 0
     # NumPy's booleans are small integers already: no copy is needed.
     return second.view(np.int8) if is_numpy(second) else namespace_of(second).astype(second, namespace_of(second).int64)
@@ -131,6 +149,13 @@ def _offsets(decision_rule: Any, n_classes: int) -> FloatArray:
     return -np.log(tau)
 
 
-def _column(values: FloatArray, scores: LogScores) -> Array:
-    """One number per class as a column that goes with scores."""
-    return like(values, scores.optimistic, scores.optimistic.dtype)[:, None]
+def weigh(scores: LogScores, offsets: FloatArray) -> tuple[Array, Array]:
+    """Worst and best log scores plus a number per class, in the scores' workspace."""
+    low = add_per_class(scores.pessimistic, offsets, scores.room, "worst")
+    return low, add_per_class(scores.optimistic, offsets, scores.room, "best")
+
+
+def add_per_class(columns: Array, values: FloatArray, room: Workspace = FRESH, name: str = "columns") -> Array:
+    """Columns plus a number per class, in a workspace's array where they are NumPy's."""
+    column = like(values, columns, columns.dtype)[:, None]
+    return np.add(columns, column, out=room.like(name, columns)) if is_numpy(columns) else columns + column

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..numerics.arrays import first_true_row
 from ..numerics.types import BoolArray, FloatArray
 
 #: Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
@@ -159,7 +160,7 @@ class _Contenders:
 def _first_of_highest(columns: FloatArray, rounding: float) -> np.ndarray:
     highest = columns.max(axis=0)
     slack = rounding * np.maximum(np.abs(highest), 1)
-    return (columns >= highest - slack).argmax(axis=0)
+    return first_true_row(columns >= highest - slack)
 
 
 def best_threshold(

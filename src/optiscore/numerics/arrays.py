@@ -133,6 +133,23 @@ def take_rows(array: Array, rows: np.ndarray) -> Array:
     return array[rows] if is_numpy(array) else namespace_of(array).take(array, like(rows, array), axis=0)
 
 
+def argmax_of_rows(array: Array) -> Array:
+    """Index of the first row that holds the largest number of each column."""
+    if not is_numpy(array):
+        return namespace_of(array).argmax(array, axis=0)
+    return first_true_row(array == array.max(axis=0))
+
+
+def first_true_row(flags: np.ndarray) -> np.ndarray:
+    """Index of the first true row of each column, of which one is true: several times as fast as NumPy's argmax."""
+    still_false = ~flags[0]
+    index = still_false.astype(np.int8 if len(flags) < 128 else np.intp)
+    for row in flags[1:-1]:
+        np.greater(still_false, row, out=still_false)
+        index += still_false
+    return index
+
+
 def _widest_float(xp: Any, array: Array) -> Any:
     return _widest_float_on(xp, device_of(array))
 

@@ -48,7 +48,9 @@ def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1, 
         results = [function(X[start : min(start + _DEVICE_ROWS, n), :]) for start in starts]
         return results[0] if len(results) == 1 else _concatenate(results, namespace_of(X))
     threads = n_threads(max(X.size, n * operations))
-    step = max(1, min(_BLOCK_SIZE // width, _MAX_ROWS, -(-n // threads)))
+    largest = max(1, min(_BLOCK_SIZE // width, _MAX_ROWS))
+    # As many blocks for each thread as for the others.
+    step = -(-n // (threads * -(-n // (threads * largest)))) if n else 1
     if step >= n:
         return function(X)
     joined = _Joined(n)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar
 
 import joblib
@@ -19,10 +19,10 @@ _SERIAL_SIZE = 1_000_000
 
 def n_threads(size: int) -> int:
     """How many threads shall work on so many numbers; OMP_NUM_THREADS caps it, as joblib's workers expect."""
-    if size <= _SERIAL_SIZE:
+    if size <= _SERIAL_SIZE or getattr(_inside, "pool", False):
         return 1
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    cores = joblib.cpu_count()
+    cores = _n_cores()
     return max(1, min(cores, int(limit))) if limit.isdigit() else cores
 
 
@@ -30,8 +30,30 @@ def map_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: 
     """Results of the work on all items, in order; with several threads, BLAS has one in each of them."""
     if threads == 1:
         return [work(item) for item in items]
-    with single_threaded_blas, ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, items))
+    with single_threaded_blas:
+        return list(_pool(threads).map(work, items))
+
+
+def _mark() -> None:
+    """Work in a pool's thread must not wait for that pool: it asks for no threads of its own."""
+    _inside.pool = True
+
+
+_inside = local()
+
+
+# Starting threads takes longer than a prediction of a thousand samples.
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="optiscore", initializer=_mark)
+
+
+# Reading it from the system takes a third as long.
+_n_cores = cache(joblib.cpu_count)
+
+# A forked process has the objects, but not the threads.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 class _SingleThreadedBlas:

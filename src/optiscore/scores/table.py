@@ -8,6 +8,7 @@ import numpy as np
 from ..numerics.arrays import Array, is_numpy, namespace_of
 from ..numerics.backend import backend_of
 from ..numerics.types import FloatArray
+from ..numerics.workspace import FRESH, Workspace
 
 #: The table ends here; larger squared distances are solved exactly.
 ALPHA_MAX = 1e12
@@ -110,7 +111,7 @@ class ScoreTable:
 
 
 class JointTable:
-    """Several tables that are looked up at once, one for each row of alphas: for few samples, where calls cost most.
+    """Several tables that are looked up at once, one for each row of alphas: few operations on long arrays.
 
     Parameters
     ----------
@@ -146,27 +147,30 @@ class JointTable:
         self._first = (first[:, None] - (self._origin.view(bits) >> self._shift)).astype(bits)
         self._n_pieces = np.array([table.n_pieces for table in tables], dtype=bits)[:, None]
         self._has_pivot = bool(self._pivot.any())
-        self._cubics = np.concatenate([table.coefficients for table in distinct], axis=1).T.copy()
+        self._coefficients = np.concatenate([table.coefficients for table in distinct], axis=1)
 
-    def __call__(self, alpha: FloatArray) -> FloatArray:
-        """Values at alphas of shape (n_tables, n_samples), between 0 and `ALPHA_MAX`, in the tables' own type."""
-        y = np.sqrt(alpha)
+    def __call__(self, alpha: FloatArray, room: Workspace = FRESH, name: str = "values") -> FloatArray:
+        """Values at alphas of shape (n_tables, n_samples), between 0 and `ALPHA_MAX`, in the tables' own type.
+
+        They are in the array of that name in a workspace.
+        """
+        y = np.sqrt(alpha, out=room.like("y", alpha))
         if self._has_pivot:
             y -= self._pivot
             below = y < 0
             np.abs(y, out=y)
         y += self._origin
         bits = y.view(self._first.dtype)
-        index = bits >> self._shift
+        index = np.right_shift(bits, self._shift, out=room.like("index", bits))
         index += self._first
         if self._has_pivot:
             index += below * self._n_pieces
-        y -= (bits & self._mask).view(y.dtype)
-        pieces = self._cubics.take(index, axis=0)
-        values = pieces[:, :, 3] * y
-        for power in (2, 1):
-            values += pieces[:, :, power]
+        start = np.bitwise_and(bits, self._mask, out=room.like("start", bits)).view(y.dtype)
+        y -= start
+        c0, c1, c2, c3 = self._coefficients
+        values = c3.take(index, out=room.like(name, y), mode="clip")
+        for c in (c2, c1, c0):
             values *= y
-        values += pieces[:, :, 0]
+            values += c.take(index, out=start, mode="clip")
         values += self._offsets
         return values
