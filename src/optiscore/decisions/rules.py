@@ -15,6 +15,9 @@ from ..numerics.workspace import FRESH, Workspace
 from .log_scores import LogScores
 from .posteriors import log_expit, log_sum_of_others, normalise, posterior_bounds
 
+# Below this many scores, fewer operations are faster than short ones.
+_FEW = 1_000
+
 #: Rules whose offsets are the logarithms of the priors.
 BY_PRIORS = ("prior", "minimax")
 
@@ -67,8 +70,8 @@ class MinimaxRule:
         than that one's: its own rivals together are the stronger ones. Most samples are decided by that.
         """
         low, high = self._weighted(scores)
-        if not is_numpy(high):
-            return argmax_of_rows(self.columns(scores))
+        if not is_numpy(high) or high.size < _FEW:
+            return argmax_of_rows(low - log_sum_of_others(high))
         chosen = argmax_of_rows(high)
         doubtful = np.flatnonzero(chosen != argmax_of_rows(low))
         if doubtful.size:

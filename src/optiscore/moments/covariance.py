@@ -11,6 +11,7 @@ from sklearn.covariance import EmpiricalCovariance, ShrunkCovariance, shrunk_cov
 from sklearn.utils.validation import validate_data
 
 from ..numerics.types import BoolArray, FloatArray
+from .central import CentralMoments
 from .factors import cholesky_or_none
 from .labelled import check_weights
 from .sums import MomentSums
@@ -23,12 +24,12 @@ class ShrunkEstimate(NamedTuple):
     shrinkage: float
 
 
-def standardised_ledoit_wolf(sums: MomentSums, fallback_scale: FloatArray) -> FloatArray:
+def standardised_ledoit_wolf(sums: CentralMoments, fallback_scale: FloatArray) -> FloatArray:
     """The covariance of `shrunk_estimate`."""
     return shrunk_estimate(sums, fallback_scale).covariance
 
 
-def shrunk_estimate(sums: MomentSums, fallback_scale: FloatArray) -> ShrunkEstimate:
+def shrunk_estimate(sums: CentralMoments, fallback_scale: FloatArray) -> ShrunkEstimate:
     """Ledoit-Wolf covariance of the features divided by their standard deviations, scaled back.
 
     Shrinking towards a multiple of the identity only makes sense for features in like units, and it makes the estimate
@@ -37,8 +38,8 @@ def shrunk_estimate(sums: MomentSums, fallback_scale: FloatArray) -> ShrunkEstim
 
     Parameters
     ----------
-    sums : MomentSums
-        Sums over the samples of one class.
+    sums : CentralMoments
+        Moments of the samples of one class.
     fallback_scale : ndarray of shape (n_features,)
         Unit of a feature that is constant in the class.
 
@@ -49,12 +50,12 @@ def shrunk_estimate(sums: MomentSums, fallback_scale: FloatArray) -> ShrunkEstim
         where Ledoit and Wolf do not shrink although features are collinear (two samples, say), the weight is 1/(1 + n).
     """
     n, constant = sums.weight_sum, sums.is_constant
-    second, fourths = sums.central()
+    second = sums.second()
     variances = np.where(constant, 1.0, np.diagonal(second))
     varying = np.where(constant, 0.0, 1 / variances)
     spread = np.sqrt(variances)
     correlation = np.where(constant | constant[:, None], 0.0, second / (spread * spread[:, None]))
-    shrinkage = ledoit_wolf_shrinkage(correlation, float(varying @ fourths @ varying), n)
+    shrinkage = ledoit_wolf_shrinkage(correlation, sums.fourth_length(varying), n)
     shrunk = _shrink(correlation, shrinkage, constant, n)
     if cholesky_or_none(shrunk) is None:
         shrinkage = max(shrinkage, 1 / (1 + n))
@@ -137,25 +138,25 @@ class RidgeCovariance(EmpiricalCovariance):  # type: ignore[misc]
         return self
 
 
-def _empirical(estimator: Any, sums: MomentSums) -> tuple[FloatArray, FloatArray]:
+def _empirical(estimator: Any, sums: CentralMoments) -> tuple[FloatArray, FloatArray]:
     if not estimator.assume_centered:
         return sums.mean, sums.covariance
     return np.zeros(sums.n_features), sums.covariance + np.outer(sums.mean, sums.mean)
 
 
-def _with_ridge(estimator: Any, sums: MomentSums) -> tuple[FloatArray, FloatArray]:
+def _with_ridge(estimator: Any, sums: CentralMoments) -> tuple[FloatArray, FloatArray]:
     if not (isinstance(estimator.ridge, Real) and 0 <= float(estimator.ridge) < np.inf):
         raise ValueError(f"ridge must be a finite number >= 0, got {estimator.ridge!r}.")
     mean, covariance = _empirical(estimator, sums)
     return mean, covariance + float(estimator.ridge) * np.eye(len(mean))
 
 
-def _shrunk(estimator: Any, sums: MomentSums) -> tuple[FloatArray, FloatArray]:
+def _shrunk(estimator: Any, sums: CentralMoments) -> tuple[FloatArray, FloatArray]:
     mean, covariance = _empirical(estimator, sums)
     return mean, shrunk_covariance(covariance, estimator.shrinkage)
 
 
 #: Estimators that are functions of a class's sums: they need no samples, and take weights.
-FROM_SUMS: Mapping[type, Callable[[Any, MomentSums], tuple[FloatArray, FloatArray]]] = MappingProxyType(
+FROM_SUMS: Mapping[type, Callable[[Any, CentralMoments], tuple[FloatArray, FloatArray]]] = MappingProxyType(
     {EmpiricalCovariance: _empirical, RidgeCovariance: _with_ridge, ShrunkCovariance: _shrunk}
 )

@@ -1,6 +1,6 @@
 """Labelled samples, and what is known of each class: its sums and, where they are at hand, its samples."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import pairwise
@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from ..numerics.arrays import Array, in_place, is_numpy, take_rows, to_host
 from ..numerics.threads import map_threads, n_threads
 from ..numerics.types import FloatArray
+from .central import CentralMoments
+from .samples import MANY_FEATURES, moments_of_classes
 from .sums import MomentSums
 
 #: The rows of one class, and their weights where there are any.
@@ -27,7 +29,7 @@ class ClassData(NamedTuple):
     """What is known of one class; its rows are there only where all samples are in memory."""
 
     label: Any
-    sums: MomentSums
+    sums: CentralMoments
     rows: Callable[[], Rows] | None = None
 
     def samples(self) -> Rows:
@@ -126,7 +128,7 @@ class TrainingSet(NamedTuple):
         members = self._members()
         return [
             ClassData(label, sums, partial(self._rows, rows))
-            for label, sums, rows in zip(self.labels, self._sums(members), members, strict=True)
+            for label, sums, rows in zip(self.labels, self._moments(members), members, strict=True)
             if sums is not None
         ]
 
@@ -136,6 +138,15 @@ class TrainingSet(NamedTuple):
 
     def _members(self) -> list[np.ndarray]:
         return [np.flatnonzero(self.codes == code) for code in range(len(self.labels))]
+
+    def _moments(self, members: list[np.ndarray]) -> Sequence[CentralMoments | None]:
+        """Moments of each class, which has samples; sums that merge are not needed here."""
+        X = in_place(self.X)
+        if is_numpy(X) and X.shape[1] >= MANY_FEATURES:
+            moments = moments_of_classes(X, self.weight, members, n_threads(X.size))
+            if moments is not None:
+                return moments
+        return self._sums(members)
 
     def _sums(self, members: list[np.ndarray]) -> list[MomentSums | None]:
         """Sums over the rows of each class, parts of which are summed by threads of their own."""

@@ -11,10 +11,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ..numerics.types import FloatArray
+from .central import CentralMoments
 from .covariance import FROM_SUMS, shrunk_estimate
 from .factors import Factor, SingularCovarianceError, factorise
 from .labelled import ClassData, Rows
-from .sums import MomentSums
 
 
 class Estimate(NamedTuple):
@@ -26,7 +26,7 @@ class Estimate(NamedTuple):
 
     mean: FloatArray
     covariance: FloatArray
-    sums: MomentSums
+    sums: CentralMoments
     weight: float = 1.0
 
     def mean_distance(self) -> float:

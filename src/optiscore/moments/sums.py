@@ -1,14 +1,16 @@
 """Moments of one class as sums that merge in any order: what streams, clusters and the fit in memory share."""
 
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numerics.arrays import Array, namespace_of
 from ..numerics.backend import Summary, backend_of
-from ..numerics.types import BoolArray, FloatArray
+from ..numerics.types import FloatArray
+from .central import CentralMoments, half_reach
 
 # Units are powers of 2**400: fourth powers of 2**-200 to 2**200 units, and their sums, neither under- nor overflow.
 _UNIT_STEP, _LARGEST_UNIT = 400, 800
@@ -18,7 +20,7 @@ _SMALLEST_FRACTION = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class MomentSums:
+class MomentSums(CentralMoments):
     """Sums that tell weight, mean, covariance and Ledoit-Wolf shrinkage of one class; ``a + b`` merges two of them.
 
     With u = (x - origin)/unit, the sums over the samples are the Gram matrix G of the vectors (1, u, u^2): it holds
@@ -134,6 +136,10 @@ class MomentSums:
             max(self.resolution, other.resolution),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The sums alone."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def __radd__(self, nothing: int) -> Self:
         """What ``sum`` needs, which starts at 0."""
         return self if nothing == 0 else NotImplemented
@@ -144,30 +150,12 @@ class MomentSums:
         return float(self.gram[0, 0])
 
     @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.origin)
-
-    @property
     def mean(self) -> FloatArray:
         """Mean of each feature."""
         return self.origin + self.unit * (self._first() / self.weight_sum)
 
-    @property
-    def covariance(self) -> FloatArray:
-        """Covariance with denominator n."""
-        covariance, _ = self.central()
-        # Variances beyond the range of numbers become infinite; the caller can say which class has them.
-        with np.errstate(over="ignore", under="ignore"):
-            return covariance * self.unit * self.unit[:, None]
-
-    @property
-    def is_constant(self) -> BoolArray:
-        """Which features do not vary beyond rounding."""
-        half = _half_reach(self.mean, self.lowest, self.highest)
-        return half <= 4 * self.resolution * np.maximum(np.abs(self.highest), np.abs(self.lowest))
-
-    def central(self) -> tuple[FloatArray, FloatArray]:
+    @cached_property
+    def _central(self) -> tuple[FloatArray, FloatArray]:
         """Means of v_j v_k and of v_j^2 v_k^2, with v = (x - mean)/unit."""
         d = self.n_features
         gram = _moved(self.gram, np.ones(d), -self._first() / self.weight_sum) / self.weight_sum
@@ -184,21 +172,17 @@ class MomentSums:
             lowest, highest = self.lowest - mean, self.highest - mean
         return type(self)(np.zeros_like(mean), self.unit, factor * gram, lowest, highest, self.resolution)
 
-    def kurtosis(self) -> tuple[float, float]:
-        """Excess kurtosis relative to Gaussian samples, for which it is 0: of the features, and of the radius.
+    def second(self) -> FloatArray:
+        """E[v_j v_k]."""
+        return self._central[0]
 
-        The first is the mean over features of E[v_j^4]/(3 s_jj^2) - 1, the second E|z|^4 over its Gaussian value, less
-        1, with z the standardised features. For elliptical distributions both are the same.
-        """
-        second, fourth = self.central()
-        varying = ~self.is_constant
-        if not varying.any():
-            return 0.0, 0.0
-        variances = np.diagonal(second)[varying]
-        unit = variances * variances[:, None]
-        found = fourth[np.ix_(varying, varying)] / unit
-        gaussian = 1 + 2 * np.square(second[np.ix_(varying, varying)]) / unit
-        return float(np.diagonal(found).mean() / 3 - 1), float(found.sum() / gaussian.sum() - 1)
+    def fourth(self) -> FloatArray:
+        """E[v_j^4]."""
+        return np.diagonal(self._central[1])
+
+    def fourth_length(self, weights: FloatArray) -> float:
+        """E[(sum_j w_j v_j^2)^2], for weights w_j >= 0."""
+        return float(weights @ self._central[1] @ weights)
 
     def _first(self) -> FloatArray:
         return self.gram[0, 1 : 1 + self.n_features]
@@ -206,7 +190,7 @@ class MomentSums:
     def _can_hold(self, block: Summary, anchored: float, reach: float) -> bool:
         """Whether more samples can be summed around the origin, which is the mean of samples of weight ``anchored``."""
         is_near = self.weight_sum + block.weight_sum <= anchored / _SMALLEST_FRACTION
-        half = _half_reach(self.origin, block.lowest, block.highest)
+        half = half_reach(self.origin, block.lowest, block.highest)
         return bool(is_near and (half <= reach * self.unit).all())
 
     def _common_anchor(self, other: Self) -> tuple[FloatArray, FloatArray]:
@@ -225,12 +209,7 @@ class MomentSums:
 def _centre_and_unit(block: Summary) -> tuple[FloatArray, FloatArray]:
     """Where to centre sums over a block of samples, and the unit for their deviations."""
     origin = np.nan_to_num(block.mean).clip(block.lowest, block.highest)
-    return origin, _unit_for(_half_reach(origin, block.lowest, block.highest))
-
-
-def _half_reach(origin: FloatArray, lowest: FloatArray, highest: FloatArray) -> FloatArray:
-    """Half the largest distance from an origin within a range; the whole may exceed the range of numbers."""
-    return np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest)
+    return origin, _unit_for(half_reach(origin, block.lowest, block.highest))
 
 
 def _difference(a: FloatArray, b: FloatArray, unit: FloatArray) -> FloatArray:

@@ -1,0 +1,88 @@
+"""What estimators of a covariance ask of the samples of one class: central moments up to the fourth order."""
+
+from abc import ABC, abstractmethod
+from typing import Self
+
+import numpy as np
+
+from ..numerics.types import BoolArray, FloatArray
+
+
+class CentralMoments(ABC):
+    """Moments of v = (x - mean)/unit over the samples of one class, from whatever is known of them.
+
+    Of the fourth order only two parts are ever asked for, which take as long as reading the samples; the matrix of all
+    E[v_j^2 v_k^2] would take four times as long as the covariance.
+    """
+
+    unit: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+    resolution: float
+
+    @property
+    @abstractmethod
+    def weight_sum(self) -> float:
+        """Number of samples, or their total weight."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> FloatArray:
+        """Mean of each feature."""
+
+    @abstractmethod
+    def second(self) -> FloatArray:
+        """E[v_j v_k]."""
+
+    @abstractmethod
+    def fourth(self) -> FloatArray:
+        """E[v_j^4]."""
+
+    @abstractmethod
+    def fourth_length(self, weights: FloatArray) -> float:
+        """E[(sum_j w_j v_j^2)^2], for weights w_j >= 0."""
+
+    @abstractmethod
+    def centred(self, weight_sum: float | None = None) -> Self:
+        """Moments of the deviations from the mean, with the weights scaled to another total if one is given."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.unit)
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Covariance with denominator n."""
+        # Variances beyond the range of numbers become infinite; the caller can say which class has them.
+        with np.errstate(over="ignore", under="ignore"):
+            return self.second() * self.unit * self.unit[:, None]
+
+    @property
+    def is_constant(self) -> BoolArray:
+        """Which features do not vary beyond rounding."""
+        half = half_reach(self.mean, self.lowest, self.highest)
+        return half <= 4 * self.resolution * np.maximum(np.abs(self.highest), np.abs(self.lowest))
+
+    def kurtosis(self) -> tuple[float, float]:
+        """Excess kurtosis relative to Gaussian samples, for which it is 0: of the features, and of the radius.
+
+        The first is the mean over features of E[v_j^4]/(3 s_jj^2) - 1, the second E|z|^4 over its Gaussian value, less
+        1, with z the standardised features. For elliptical distributions both are the same.
+        """
+        varying = ~self.is_constant
+        if not varying.any():
+            return 0.0, 0.0
+        second = self.second()
+        variances = np.diagonal(second)[varying]
+        unit = variances * variances[:, None]
+        gaussian = 1 + 2 * np.square(second[np.ix_(varying, varying)]) / unit
+        weights = np.zeros(self.n_features)
+        weights[varying] = 1 / variances
+        by_feature = self.fourth()[varying] / variances**2
+        return float(by_feature.mean() / 3 - 1), float(self.fourth_length(weights) / gaussian.sum() - 1)
+
+
+def half_reach(origin: FloatArray, lowest: FloatArray, highest: FloatArray) -> FloatArray:
+    """Half the largest distance from an origin within a range; the whole may exceed the range of numbers."""
+    return np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest)
