@@ -37,8 +37,8 @@ def test_a_model_that_is_asked_often_makes_tables():
     model = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
     before = model.predict_proba_bounds(X)
     curves = model._model.scores._known["pessimistic", np.float64]
-    assert not curves._is_tabulated
+    assert curves._curves is None
     for _ in range(50):
         model.predict(X[:1])
-    assert curves._is_tabulated
+    assert curves._curves is not None
     np.testing.assert_allclose(model.predict_proba_bounds(X), before, atol=1e-10)

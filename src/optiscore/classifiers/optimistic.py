@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from ..decisions.log_scores import ScoreModel
 from ..decisions.rules import choose_offsets
-from ..decisions.tuning import tuned_offsets
+from ..decisions.tuning import representatives, tuned_offsets, tuned_offsets_of_two
 from ..moments.labelled import ClassData
 from ..moments.nominal import class_priors, estimate_moments
-from ..numerics.arrays import Array, in_place, to_host
+from ..numerics.arrays import Array, in_place, take_rows, to_host
 from ..numerics.types import FloatArray
 from ..scores import Likelihood, LikelihoodName, get_likelihood
 from .availability import only_if
@@ -179,12 +179,16 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
         self : OptimisticScoreClassifier
         """
         self._drop_fitted()
-        check_parameters(self.get_params(deep=False))
+        check_parameters(vars(self))
         training = validate_training(self, X, y, sample_weight)
 
         def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
-            optimistic = to_host(model.optimistic(in_place(training.X)))
-            return tuned_offsets(optimistic, training.codes, priors, training.weight)
+            if len(priors) == 2:
+                return tuned_offsets_of_two(model.log_ratio(in_place(training.X)), training.codes, training.weight)
+            rows, weight = representatives(training.codes, len(priors), training.weight)
+            some = training.X if rows is None else take_rows(training.X, rows)
+            codes = training.codes if rows is None else training.codes[rows]
+            return tuned_offsets(to_host(model.optimistic(in_place(some))), codes, priors, weight)
 
         return self._learn(training.labels, training.by_class(), tune, training.X)
 
@@ -239,7 +243,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
         >>> np.allclose(model.covariances_, whole.covariances_, rtol=1e-12)
         True
         """
-        check_parameters(self.get_params(deep=False))
+        check_parameters(vars(self))
         self._add_block(X, y, classes, sample_weight)
         return self
 

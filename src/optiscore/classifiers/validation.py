@@ -13,6 +13,7 @@ from ..moments.labelled import (
     check_two_classes,
     check_weights,
     comparing_labels,
+    encode_labels,
 )
 from ..numerics.arrays import Array, float_types, to_host
 from ..numerics.types import FloatArray
@@ -30,7 +31,7 @@ def validate_all(estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: Arra
     with comparing_labels():
         check_classification_targets(labels)
     weight = None if sample_weight is None else check_weights(to_host(sample_weight), labels)
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, codes = encode_labels(labels)
     if weight is not None:
         present = np.bincount(codes, weights=weight) > 0
         classes, codes = classes[present], np.where(present, np.cumsum(present) - 1, -1)[codes]

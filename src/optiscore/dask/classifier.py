@@ -71,7 +71,7 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
         if not is_lazy(X):
             return super().fit(X, y, sample_weight)
         self._drop_fitted()
-        check_parameters(self.get_params(deep=False))
+        check_parameters(vars(self))
         check_for_sums(self.radius, self.covariance_estimator)
         labels, known = self._known_from_blocks(X, y, sample_weight)
 

@@ -16,7 +16,7 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
-from ..decisions.tuning import ROUNDING, LabelledScores, above, are_apart, balance, below, best_cut, sort_steps
+from ..decisions.tuning import ROUNDING, LabelledScores, above, are_apart, balance, below, best_cut, sort_with_steps
 from ..numerics.types import BoolArray, FloatArray
 from .blocks import map_boxes, reduce_tree
 
@@ -152,7 +152,8 @@ def best_threshold(leads: Sequence[Delayed]) -> tuple[float, float]:
 
 def _sort_leads(scores: LabelledScores, c: int, offsets: FloatArray) -> SortedLeads:
     ratio, positive, weight = scores.leads(c, offsets)
-    return SortedLeads(*sort_steps(ratio, positive, weight), ROUNDING[ratio.dtype.type])
+    values = ratio.astype(np.float64)
+    return SortedLeads(values, sort_with_steps(values, positive, weight), ROUNDING[ratio.dtype.type])
 
 
 def _sum_bins(parts: list[Bins]) -> Bins:

@@ -1,6 +1,7 @@
 """Log scores of all classes as functions of the squared distance: solved for, or looked up once that pays."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,26 +39,28 @@ class ClassCurves:
     def __init__(self, extremes: Sequence[ExtremeScore], log_volumes: FloatArray, dtype: Any) -> None:
         self._extremes, self._log_volumes, self._dtype = extremes, log_volumes.astype(dtype), dtype
         self._asked = 0
-        self._curves: list[Curve] = [extreme.log_score for extreme in extremes]
+        self._searched = replace(extremes[0], radius=np.array([extreme.radius for extreme in extremes])[:, None])
+        self._curves: list[Curve] | None = None
         self._joint: JointTable | None = None
-        self._is_tabulated = False
 
     def expect(self, n_samples: int) -> None:
         """Say how many samples will be asked for next: that decides when tables are made."""
         self._asked += n_samples + _PER_CALL
-        if self._is_tabulated or (n_samples < TABULATE_FROM and self._asked < _PATIENCE):
+        if self._curves is not None or (n_samples < TABULATE_FROM and self._asked < _PATIENCE):
             return
         curves = [extreme.tabulate(dtype=self._dtype) for extreme in self._extremes]
         tables = [curve for curve in curves if isinstance(curve, ScoreTable)]
         if len(tables) == len(curves) and sum(table.coefficients.nbytes for table in set(tables)) <= _LARGEST_COPY:
             self._joint = JointTable(tables, self._log_volumes)
-        self._curves, self._is_tabulated = curves, True
+        self._curves = curves
 
     def __call__(self, alpha: FloatArray, room: Workspace = FRESH, name: str = "scores") -> FloatArray:
         """Log scores at squared distances, both of shape (n_classes, n_samples), in a workspace's array."""
         if self._joint is not None and alpha.max(initial=0) <= ALPHA_MAX:
             return self._joint(alpha, room, name)
         scores = room.like(name, alpha)
+        if self._curves is None:
+            return np.add(self._searched.log_score(alpha), self._log_volumes[:, None], out=scores)
         for curve, volume, distances, row in zip(self._curves, self._log_volumes, alpha, scores, strict=True):
             np.add(curve(distances), volume, out=row)
         return scores

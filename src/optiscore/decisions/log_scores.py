@@ -78,6 +78,10 @@ class ScoreModel:
         """Best log scores of all samples, of shape (n_classes, n_samples)."""
         return self.map(X, lambda scores: scores.optimistic, with_pessimistic=False)
 
+    def log_ratio(self, X: Array) -> FloatArray:
+        """Best log score of the second of two classes minus that of the first, on the host."""
+        return to_host(self.map(X, lambda scores: scores.optimistic[1, :] - scores.optimistic[0, :], False))
+
     def _curves(self, side: Side, X: Array) -> Callable[[Array, Workspace, str], Array]:
         """Log scores of all classes as functions of the squared distances, for samples of one library and type."""
         dtype = np.float32 if X.dtype == namespace_of(X).float32 else np.float64

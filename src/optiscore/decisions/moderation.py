@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import ndtr
 
+from ..numerics.arrays import argmax_of_rows
 from ..numerics.types import BoolArray, FloatArray
 from .gaussian_model import GaussianModel
 from .posteriors import normalise
@@ -39,13 +40,13 @@ def left_out_log_proba(model: GaussianModel, alpha: FloatArray, codes: np.ndarra
 
 
 def _moderate(model: GaussianModel, alpha: FloatArray, log_joint: FloatArray) -> FloatArray:
-    top = log_joint.argmax(axis=0)
+    top = argmax_of_rows(log_joint).astype(np.intp, copy=False)
     log_odds = log_joint.max(axis=0) - log_joint
     # Beyond any number of samples, the variance may exceed the range of numbers: the log odds are then 0.
     with np.errstate(over="ignore"):
         variances = model.variances(alpha, top)
         kappa = log_odds / np.sqrt(1 + (np.pi / 8) * variances)
-    return normalise(-np.nan_to_num(kappa, nan=0.0))
+    return normalise(-np.nan_to_num(kappa, copy=False, nan=0.0))
 
 
 class Certificate(NamedTuple):

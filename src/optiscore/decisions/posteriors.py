@@ -48,8 +48,8 @@ def posterior_bounds(pessimistic: Array, optimistic: Array, room: Workspace = FR
     if not is_numpy(optimistic):
         return _bounds_by_logarithms(pessimistic, optimistic)
     highest = optimistic.max(axis=0)
-    low = _scaled_exp(pessimistic, highest, room.like("low", pessimistic))
-    high = _scaled_exp(optimistic, highest, room.like("high", optimistic))
+    low = _scaled_exp(pessimistic, highest, room.like("scratch 2", pessimistic))
+    high = _scaled_exp(optimistic, highest, room.like("scratch 3", optimistic))
     worst_sum = _sum_of_others(high, room.like("lower", high))
     worst_sum += low
     best_sum = _sum_of_others(low, room.like("upper", low))

@@ -35,7 +35,7 @@ class OffsetRule:
 
     def choose(self, scores: LogScores) -> Array:
         """The first class with the largest column."""
-        return argmax_of_rows(add_per_class(scores.optimistic, self.offsets, scores.room, "best"))
+        return argmax_of_rows(add_per_class(scores.optimistic, self.offsets, scores.room, "scratch 0"))
 
     def margin(self, scores: LogScores) -> Array:
         """Log R - log tau."""
@@ -154,8 +154,8 @@ def _offsets(decision_rule: Any, n_classes: int) -> FloatArray:
 
 def weigh(scores: LogScores, offsets: FloatArray) -> tuple[Array, Array]:
     """Worst and best log scores plus a number per class, in the scores' workspace."""
-    low = add_per_class(scores.pessimistic, offsets, scores.room, "worst")
-    return low, add_per_class(scores.optimistic, offsets, scores.room, "best")
+    low = add_per_class(scores.pessimistic, offsets, scores.room, "scratch 1")
+    return low, add_per_class(scores.optimistic, offsets, scores.room, "scratch 0")
 
 
 def add_per_class(columns: Array, values: FloatArray, room: Workspace = FRESH, name: str = "columns") -> Array:

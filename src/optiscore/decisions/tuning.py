@@ -11,9 +11,13 @@ from ..numerics.types import BoolArray, FloatArray
 #: Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
 ROUNDING = {np.float64: 1e-9, np.float32: 1e-6}
 
-# With more samples than this and several classes, half as many give a start, and rounds over all of them go on while
-# they gain this fraction.
-_MANY, _LEAST_GAIN = 80_000, 1e-3
+# Offsets of several classes are tuned to so many samples at least, where there are more to choose from, and to so many
+# of each class. Fewer give a start, and rounds over all go on while they gain this fraction.
+_ENOUGH, _ENOUGH_OF_CLASS = 80_000, 500
+_MANY, _START, _LEAST_GAIN = 40_000, 20_000, 1e-3
+
+# Scores that are ranked at a time.
+_RANKED = 32_768
 
 # Stands for a weight of 0 in a logarithm.
 _TINY = 1e-100
@@ -35,13 +39,37 @@ def tuned_offsets(
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples.
     """
-    scores = _RankedScores(optimistic, codes, sample_weight)
-    n = len(codes)
+    scores, n = _RankedScores(optimistic, codes, sample_weight), len(codes)
     if len(priors) == 2 or n <= _MANY:
         return ascend(scores, priors)
-    # Some samples tell where to start; all of them decide.
-    start = ascend(scores.every(-(-n // (_MANY // 2))), priors)
+    start = ascend(scores.every(n // _START), priors)
     return ascend(scores, priors, start=start, least_gain=_LEAST_GAIN)
+
+
+def tuned_offsets_of_two(
+    ratio: FloatArray, codes: np.ndarray, sample_weight: FloatArray | None = None
+) -> FloatArray:
+    """Offsets of two classes, from the log score ratios of the second to the first; see `tuned_offsets`."""
+    return np.array([0.0, -best_threshold(ratio, codes == 1, sample_weight)[0]])
+
+
+def representatives(
+    codes: np.ndarray, n_classes: int, sample_weight: FloatArray | None
+) -> tuple[np.ndarray | None, FloatArray | None]:
+    """The samples that offsets are tuned to, None for all, and their weights.
+
+    With two classes all samples count, and the offsets are the best there are. More classes are tuned to 80,000 evenly
+    spaced samples or somewhat more; a rare class keeps more of its own, which weigh less.
+    """
+    step = len(codes) // _ENOUGH
+    if n_classes == 2 or step < 2:
+        return None, sample_weight
+    steps = np.clip(np.bincount(codes, minlength=n_classes) // _ENOUGH_OF_CLASS, 1, step)
+    rows = np.sort(np.concatenate([np.flatnonzero(codes == c)[:: steps[c]] for c in range(n_classes)]))
+    weight = None if sample_weight is None else sample_weight[rows]
+    if (steps < step).any():
+        weight = steps[codes[rows]] * (1.0 if weight is None else weight)
+    return rows, weight
 
 
 class TrainingScores(Protocol):
@@ -134,27 +162,52 @@ class _Contenders:
     """The two classes with the largest log score plus offset for each sample; equal but for rounding, the first."""
 
     def __init__(self, optimistic: FloatArray, offsets: FloatArray) -> None:
-        columns, samples = optimistic + offsets[:, None], np.arange(optimistic.shape[1])
-        self._optimistic = optimistic
-        rounding = ROUNDING[optimistic.dtype.type]
-        self.first = _first_of_highest(columns, rounding)
-        self._highest = columns[self.first, samples]
-        columns[self.first, samples] = -np.inf
-        self.second = _first_of_highest(columns, rounding)
-        self._next = columns[self.second, samples]
+        self._optimistic, n = optimistic, optimistic.shape[1]
+        self.first, self.second = np.empty((2, n), dtype=np.int16)
+        self._highest, self._next = np.empty((2, n), dtype=np.result_type(optimistic, offsets))
+        self._rank(slice(None), offsets)
 
     def change(self, c: int, offsets: FloatArray) -> None:
-        """Take another offset of one class: the others stay where it neither is nor becomes one of the two."""
+        """Take another offset of one class. Only where it falls behind an unknown third, or ties, is all ranked anew."""
         mine = self._optimistic[c] + offsets[c]
-        samples = np.flatnonzero((self.first == c) | (self.second == c) | (mine >= self._next))
-        anew = _Contenders(self._optimistic.take(samples, axis=1), offsets)
-        self.first[samples], self._highest[samples] = anew.first, anew._highest
-        self.second[samples], self._next[samples] = anew.second, anew._next
+        slack = ROUNDING[self._optimistic.dtype.type] * np.maximum(np.abs(mine), 1)
+        is_first, is_second = self.first == c, self.second == c
+        others = ~(is_first | is_second)
+        wins, beaten = mine > self._highest + slack, mine < self._highest - slack
+        stays = is_first & (mine > self._next + slack)
+        third_rises = others & beaten & (mine > self._next + slack)
+        second_rises = is_second & beaten & (mine >= self._next)
+        overtakes = (others | is_second) & wins
+        unclear = (is_first & ~stays) | (is_second & ~(second_rises | overtakes))
+        unclear |= others & ~(overtakes | third_rises) & (mine >= self._next - slack)
+        self.second[overtakes], self._next[overtakes] = self.first[overtakes], self._highest[overtakes]
+        self.second[third_rises] = c
+        rises = third_rises | second_rises
+        self._next[rises] = mine[rises]
+        tops = stays | overtakes
+        self.first[tops], self._highest[tops] = c, mine[tops]
+        self._rank(np.flatnonzero(unclear), offsets)
 
     def lead_of(self, c: int, samples: np.ndarray) -> FloatArray:
         """Lead of class c, without an offset, over the best of the others."""
         best = np.where(self.first[samples] == c, self._next[samples], self._highest[samples])
         return self._optimistic[c, samples] - best
+
+    def _rank(self, samples: np.ndarray | slice, offsets: FloatArray) -> None:
+        """Rank the classes of some samples anew, so many at a time that they stay in the cache."""
+        n_classes, n = self._optimistic.shape
+        if isinstance(samples, np.ndarray):
+            n = len(samples)
+        step = max(1, _RANKED // n_classes)
+        for start in range(0, n, step):
+            block = slice(start, start + step) if isinstance(samples, slice) else samples[start : start + step]
+            columns = self._optimistic[:, block] + offsets[:, None]
+            each, rounding = np.arange(columns.shape[1]), ROUNDING[self._optimistic.dtype.type]
+            first = _first_of_highest(columns, rounding)
+            self.first[block], self._highest[block] = first, columns[first, each]
+            columns[first, each] = -np.inf
+            second = _first_of_highest(columns, rounding)
+            self.second[block], self._next[block] = second, columns[second, each]
 
 
 def _first_of_highest(columns: FloatArray, rounding: float) -> np.ndarray:
@@ -172,13 +225,14 @@ def best_threshold(
     between two neighbouring ratios is as good: the middle is taken. Of several best places, the one nearest to where
     the classes balance (t = log of negative over positive weight) is taken.
     """
-    inner, steps = sort_steps(ratio, positive, sample_weight)
-    values = np.empty(inner.size + 2)
-    values[0], values[1:-1], values[-1] = below(inner[0]), inner, above(inner[-1])
-    right = np.empty(inner.size + 1, dtype=np.float64 if sample_weight is not None else np.int64)
+    values = np.empty(ratio.size + 2)
+    values[1:-1] = ratio
+    steps = sort_with_steps(values[1:-1], positive, sample_weight)
+    values[0], values[-1] = below(values[1]), above(values[-2])
+    right = np.empty(steps.size + 1, dtype=np.float64 if sample_weight is not None else np.int32)
     right[0] = np.count_nonzero(positive) if sample_weight is None else sample_weight[positive].sum()
-    right[1:] = steps
-    np.cumsum(right, out=right)
+    np.cumsum(steps, out=right[1:])
+    right[1:] += right[0]
     rounding = ROUNDING[ratio.dtype.type]
     # Few cuts are best: whether values part is asked of these first.
     cuts = _highest(right)
@@ -225,24 +279,19 @@ def are_apart(low: FloatArray, high: FloatArray, rounding: float) -> BoolArray:
     return high - low > rounding * np.maximum(size, 1)
 
 
-def sort_steps(
-    ratio: FloatArray, positive: BoolArray, sample_weight: FloatArray | None
-) -> tuple[FloatArray, np.ndarray]:
-    """Sorted values, and what a cut gains in passing each: the weight of a negative, or minus that of a positive."""
-    ratio = ratio.astype(np.float64, copy=False)
-    if sample_weight is None:
-        values, flags = _sort_with_flags(ratio, positive)
-        return values, 1 - 2 * flags
-    order = np.argsort(ratio)
-    return ratio[order], np.where(positive, -sample_weight, sample_weight)[order]
+def sort_with_steps(values: FloatArray, positive: BoolArray, sample_weight: FloatArray | None) -> np.ndarray:
+    """Sort doubles in place; what a cut gains in passing each: the weight of a negative, or minus that of a positive.
 
-
-def _sort_with_flags(values: FloatArray, flags: BoolArray) -> tuple[FloatArray, np.ndarray]:
-    """Sort values, each with a flag of its own; returns both in the new order, the flags as 0 and 1.
-
-    The flag takes the place of the last bit of its value, and travels with it: sorting doubles is several times faster
-    than sorting an index. The values change by a rounding error, which `are_apart` ignores.
+    Without weights, a flag takes the place of the last bit of its value, and travels with it: sorting doubles is
+    several times faster than sorting an index. The values change by a rounding error, which `are_apart` ignores.
     """
-    tagged = (values.view(np.int64) & -2) | flags
-    ordered = np.sort(tagged.view(np.float64))
-    return ordered, (ordered.view(np.int64) & 1).astype(np.int8)
+    if sample_weight is not None:
+        order = np.argsort(values)
+        values[:] = values[order]
+        return np.where(positive, -sample_weight, sample_weight)[order]
+    bits = values.view(np.int64)
+    bits &= -2
+    bits |= positive
+    values.sort()
+    flags = np.bitwise_and(bits, 1, out=np.empty(bits.size, dtype=np.int8), casting="unsafe")
+    return 1 - 2 * flags

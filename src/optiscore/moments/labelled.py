@@ -25,6 +25,10 @@ Rows: TypeAlias = tuple[FloatArray, FloatArray | None]
 _LARGEST_WEIGHT = 1e100
 
 
+# Integers within this range are counted, not sorted.
+_SMALL_RANGE = 100_000
+
+
 class ClassData(NamedTuple):
     """What is known of one class; its rows are there only where all samples are in memory."""
 
@@ -75,6 +79,18 @@ def comparing_labels() -> Iterator[None]:
             "y holds labels that cannot be compared, such as text beside numbers or None. Make them all of one type, "
             "and leave out samples without a label."
         ) from None
+
+
+def encode_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted distinct labels, and the index of each label among them; integers of a small range without sorting."""
+    if labels.dtype.kind in "iu" and labels.size:
+        lowest = labels.min()
+        if int(labels.max()) - int(lowest) < _SMALL_RANGE:
+            places = (labels - lowest).astype(np.int32)
+            is_there = np.bincount(places) > 0
+            classes = np.flatnonzero(is_there).astype(labels.dtype) + lowest
+            return classes, (np.cumsum(is_there, dtype=np.int32) - 1)[places]
+    return np.unique(labels, return_inverse=True)
 
 
 def check_targets_of_block(distinct: np.ndarray) -> None:

@@ -12,9 +12,10 @@ from .threads import map_threads, n_threads
 #: One array, or several; the samples run along the last axis of each.
 Parts = TypeVar("Parts")
 
-# Numbers per sample that a function returns or makes on its way, times samples: threads meet at the interpreter's lock
-# after every array operation, so that small blocks would make them wait for each other.
-_BLOCK_SIZE, _MAX_ROWS = 131_072, 65_536
+# Numbers per sample that a function works with, times samples: threads meet at the interpreter's lock after every array
+# operation, so that small blocks would make them wait for each other. In between, some six arrays of a block's size in
+# each thread are a tenth of the samples.
+_SMALLEST_BLOCK, _LARGEST_BLOCK, _PART_OF_SAMPLES, _MAX_ROWS = 32_768, 131_072, 60, 65_536
 
 # Rows on a device: enough to keep an accelerator busy.
 _DEVICE_ROWS = 1_048_576
@@ -48,7 +49,8 @@ def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1, 
         results = [function(X[start : min(start + _DEVICE_ROWS, n), :]) for start in starts]
         return results[0] if len(results) == 1 else _concatenate(results, namespace_of(X))
     threads = n_threads(max(X.size, n * operations))
-    largest = max(1, min(_BLOCK_SIZE // width, _MAX_ROWS))
+    size = min(max(X.size // (_PART_OF_SAMPLES * threads), _SMALLEST_BLOCK), _LARGEST_BLOCK)
+    largest = max(1, min(size // width, _MAX_ROWS))
     # As many blocks for each thread as for the others.
     step = -(-n // (threads * -(-n // (threads * largest)))) if n else 1
     if step >= n:

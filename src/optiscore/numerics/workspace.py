@@ -11,6 +11,8 @@ from .types import FloatArray
 class Workspace:
     """Arrays by name. One that is asked for again overwrites what it held; of the same name and type, it only grows.
 
+    The names "scratch 0" and so on are anybody's: what is in them is lost with the next call.
+
     Examples
     --------
     >>> import numpy as np

@@ -154,18 +154,18 @@ class JointTable:
 
         They are in the array of that name in a workspace.
         """
-        y = np.sqrt(alpha, out=room.like("y", alpha))
+        y = np.sqrt(alpha, out=room.like("scratch 0", alpha))
         if self._has_pivot:
             y -= self._pivot
             below = y < 0
             np.abs(y, out=y)
         y += self._origin
         bits = y.view(self._first.dtype)
-        index = np.right_shift(bits, self._shift, out=room.like("index", bits))
+        index = np.right_shift(bits, self._shift, out=room.like("scratch 1", y).view(bits.dtype))
         index += self._first
         if self._has_pivot:
             index += below * self._n_pieces
-        start = np.bitwise_and(bits, self._mask, out=room.like("start", bits)).view(y.dtype)
+        start = np.bitwise_and(bits, self._mask, out=room.like("scratch 2", y).view(bits.dtype)).view(y.dtype)
         y -= start
         c0, c1, c2, c3 = self._coefficients
         values = c3.take(index, out=room.like(name, y), mode="clip")
