@@ -30,7 +30,7 @@ def assess(classifier: BaseScoreClassifier, X: Any) -> Assessment:
     def everything(scores: LogScores) -> tuple[np.ndarray, ...]:
         codes = decide(model.rule, scores).astype(np.intp)
         bounds = classifier._weigh(scores)
-        factor = largest_certified_factor(model.scores, scores.alpha, codes, model.log_priors)
+        factor = largest_certified_factor(model.scores, scores, codes, model.log_priors)
         return codes, np.exp(model.rule.log_proba(scores)), *posterior_bounds(*bounds), non_dominated(*bounds), factor
 
     return Assessment(*(part.T for part in model.scores.map(samples, everything)))

@@ -289,7 +289,7 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
 
         def factor(scores: LogScores) -> FloatArray:
             decided = decide(model.rule, scores)
-            factors = largest_certified_factor(model.scores, scores.alpha, decided, model.log_priors)
+            factors = largest_certified_factor(model.scores, scores, decided, model.log_priors)
             with np.errstate(over="ignore"):
                 return factors.astype(scores.alpha.dtype, copy=False)
 

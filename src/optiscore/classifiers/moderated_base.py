@@ -277,7 +277,7 @@ class ModeratedPredictions(ProbabilisticPredictions, StreamingState):
         return map_blocks(
             lambda block: function([model.distances(block) for model in models]),
             samples,
-            width=max(4 * n_classes, d // 2),
+            width=max(n_classes, d // 4),
             operations=2 * n_classes * d,
         )
 

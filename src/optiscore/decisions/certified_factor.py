@@ -2,20 +2,24 @@
 
 import numpy as np
 
+from ..numerics.arrays import argmax_of_rows
 from ..numerics.root_finding import find_root
 from ..numerics.types import FloatArray
 from ..scores import RADIUS_CEILING, Side
-from .log_scores import ScoreModel
+from .log_scores import LogScores, ScoreModel
 
 # The factor is searched from where the largest radius is negligible to where scores saturate, in a safe range.
 _SMALLEST_RADIUS, _LARGEST_FACTOR = 1e-30, 1e250
+
+# Roots this close to the ends of the search are taken for the ends; tables of scores are at least so exact.
+_END, _SLACK = 1e-6, 1e-5
 
 # The smallest positive number that is safe to divide.
 _NOTHING = 1e-300
 
 
 def largest_certified_factor(
-    model: ScoreModel, alpha: FloatArray, decided: np.ndarray, log_priors: FloatArray
+    model: ScoreModel, scores: LogScores, decided: np.ndarray, log_priors: FloatArray
 ) -> FloatArray:
     """The largest common factor s on the radii under which each decision stays certified.
 
@@ -26,8 +30,8 @@ def largest_certified_factor(
     ----------
     model : ScoreModel
         Scores, radii and volumes.
-    alpha : ndarray of shape (n_classes, n_samples)
-        Squared distances.
+    scores : LogScores
+        Squared distances and optimistic log scores, of shape (n_classes, n_samples).
     decided : ndarray of shape (n_samples,)
         The decided classes.
     log_priors : ndarray of shape (n_classes,)
@@ -38,7 +42,7 @@ def largest_certified_factor(
     ndarray of shape (n_samples,)
         0 where the nominal decision is another one, infinity where the decision is certified for every factor.
     """
-    pairs = _Pairs(model, alpha.astype(np.float64), decided, log_priors + model.log_volumes)
+    pairs = _Pairs(model, scores, decided, log_priors)
     factor = np.where(pairs.nominal > 0, np.inf, 0.0)
     widest = float(model.radii.max())
     if widest == 0:
@@ -58,43 +62,64 @@ def largest_certified_factor(
 class _Pairs:
     """Margins of decided classes over one rival each, as functions of the factor s on all radii."""
 
-    def __init__(self, model: ScoreModel, alpha: FloatArray, decided: np.ndarray, weights: FloatArray) -> None:
-        self._model, self._alpha, self._decided, self._weights = model, alpha, decided, weights
-        nominal = np.stack([_log_score(model, "optimistic", np.zeros(row.size), 0.0, row)[0] for row in alpha])
-        nominal += weights[:, None]
+    def __init__(self, model: ScoreModel, scores: LogScores, decided: np.ndarray, log_priors: FloatArray) -> None:
+        self._model, self._alpha, self._decided = model, scores.alpha.astype(np.float64), decided
+        self._weights = log_priors + model.log_volumes
+        nominal, _ = _log_score(model, "optimistic", np.zeros(self._alpha.shape), 0.0, self._alpha)
+        nominal += self._weights[:, None]
         each = np.arange(decided.size)
         own = nominal[decided, each]
+        # Best log scores at s = 1, and how much more than at s = 0 that is.
+        self._best = scores.optimistic + log_priors[:, None]
+        self._gain = self._best - nominal
         nominal[decided, each] = -np.inf
-        self.rival = nominal.argmax(axis=0)
+        self.rival = argmax_of_rows(nominal)
         self.nominal: FloatArray = own - nominal[self.rival, each]
         # The margin over each rival, at radius 0.
         self._gaps = own - nominal
 
     def first_fall(self, samples: np.ndarray, low: float, high: float) -> FloatArray:
         """The factor at which the rival of each sample catches up: 0 or infinity where that is not between the ends."""
-        ends = (np.full(samples.size, np.exp(z)) for z in (low, high))
-        at_low, at_high = (self._margin(s, samples)[0] for s in ends)
-        factor = np.where(at_low <= 0, 0.0, np.inf)
-        inside = (at_low > 0) & (at_high <= 0)
-        n = np.count_nonzero(inside)
-        roots = find_root(self._log_used_up, np.full(n, low), np.full(n, high), (samples[inside],))
+        factor = np.full(samples.size, np.inf)
+        falls = self._margin(np.full(samples.size, np.exp(high)), samples)[0] <= 0
+        n = np.count_nonzero(falls)
+        start = np.full(n, np.clip(0.0, low, high))
+        roots = find_root(self._log_used_up, np.full(n, low), np.full(n, high), (samples[falls],), start=start)
         if not roots.converged.all():
             raise ArithmeticError("a certified factor was not found; please report the model and the sample.")
-        factor[inside] = np.exp(roots.root)
+        # A margin that is lost at the lower end was never there.
+        factor[falls] = np.where(roots.root > low + _END, np.exp(roots.root), 0.0)
         return factor
 
     def overtaken(self, samples: np.ndarray, s: FloatArray) -> np.ndarray:
         """Samples for which a rival other than the one just tried is ahead at s, which becomes the one to try."""
-        worst = self._side("pessimistic", self._decided[samples], s, samples)[0]
-        lead, rival = np.zeros(samples.size), self.rival[samples]
-        for b in range(len(self._alpha)):
-            others = (self._decided[samples] != b) & (rival != b)
-            ahead = np.full(samples.size, -np.inf)
-            best = self._side("optimistic", np.full(others.sum(), b), s[others], samples[others])[0]
-            ahead[others] = best - worst[others]
-            more = ahead > lead
-            lead[more], self.rival[samples[more]] = ahead[more], b
-        return samples[lead > 0]
+        if len(self._alpha) == 2:
+            return samples[:0]
+        worst, _ = self._side("pessimistic", self._decided[samples], s, samples)
+        each = np.arange(samples.size)
+        may_be_ahead = self._most(samples, s) > worst
+        may_be_ahead[self._decided[samples], each] = may_be_ahead[self.rival[samples], each] = False
+        rivals, places = np.nonzero(may_be_ahead)
+        lead = np.zeros(may_be_ahead.shape)
+        best, _ = self._side("optimistic", rivals, s[places], samples[places])
+        lead[rivals, places] = best - worst[places]
+        ahead = lead.max(axis=0) > 0
+        self.rival[samples[ahead]] = argmax_of_rows(lead[:, ahead])
+        return samples[ahead]
+
+    def _most(self, samples: np.ndarray, s: FloatArray) -> FloatArray:
+        """Bounds on the best log scores of all classes at s, from those at 0 and 1.
+
+        They increase in s. That of a density is the least of affine functions of the radius, one per dual variable, and
+        so concave: beyond 1, it stays below the line through the two.
+        """
+        beyond = np.maximum(s - 1, 0)
+        if not self._model.likelihood.is_density:
+            beyond = np.where(beyond > 0, np.inf, 0.0)
+        best = self._best[:, samples]
+        with np.errstate(invalid="ignore", over="ignore"):
+            bound = best + np.nan_to_num(beyond * self._gain[:, samples], nan=0.0, posinf=np.inf)
+        return bound + _SLACK * (1 + np.abs(best))
 
     def _margin(self, s: FloatArray, samples: np.ndarray) -> tuple[FloatArray, FloatArray]:
         """Worst log score of the decided class minus the best of its rival, and its decrease per unit of s."""

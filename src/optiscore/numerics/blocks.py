@@ -15,7 +15,7 @@ Parts = TypeVar("Parts")
 # Numbers per sample that a function works with, times samples: threads meet at the interpreter's lock after every array
 # operation, so that small blocks would make them wait for each other. In between, some six arrays of a block's size in
 # each thread are a tenth of the samples.
-_SMALLEST_BLOCK, _LARGEST_BLOCK, _PART_OF_SAMPLES, _MAX_ROWS = 32_768, 131_072, 60, 65_536
+_SMALLEST_BLOCK, _LARGEST_BLOCK, _PART_OF_SAMPLES, _MAX_ROWS = 65_536, 131_072, 60, 65_536
 
 # Rows on a device: enough to keep an accelerator busy.
 _DEVICE_ROWS = 1_048_576

@@ -22,6 +22,7 @@ def find_root(
     upper: FloatArray,
     args: tuple[np.ndarray, ...] = (),
     *,
+    start: FloatArray | None = None,
     step_tolerance: float = 1e-8,
     max_iterations: int = 200,
 ) -> Roots:
@@ -40,6 +41,8 @@ def find_root(
         Brackets: ``function(lower) <= 0 <= function(upper)``.
     args : tuple of ndarray of shape (n,)
         Parameters of the function, one value per root.
+    start : ndarray of shape (n,), default=None
+        Where to look first; None is the middle of each bracket.
     step_tolerance : float, default=1e-8
         A Newton step of at most this size, or a bracket no wider than rounding, ends the search.
     max_iterations : int, default=200
@@ -59,7 +62,7 @@ def find_root(
     >>> result.root.round(12), bool(result.converged.all())
     (array([2., 3.]), True)
     """
-    root = 0.5 * (lower + upper)
+    root = 0.5 * (lower + upper) if start is None else start.copy()
     converged = np.zeros(root.shape, dtype=bool)
     active = np.arange(root.size)
     z, last_step = root, upper - lower
