@@ -5,15 +5,19 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg.lapack import dtrtri
 from scipy.special import gammaincinv
 
-from ..moments.factors import check_covariance, check_mean, factorise, finite_array
+from ..moments.factors import Factor, check_covariance, check_mean, factorise, finite_array
 from ..numerics.root_finding import find_root
 from ..numerics.types import BoolArray, FloatArray
 
 # The nodes of the inversion integral: step and number on a hyperbolic scale, and how far the contour leans to the left
 # where the integrand decays slowly.
 _STEP, _N_STEPS, _LEAN = 0.07, 220, 0.5
+
+# A difference of logarithms beyond which terms of the integral are lost in rounding.
+_NEGLIGIBLE = 45.0
 
 # Rows of features, and terms of the integral (points times nodes times weights), that are alive at a time.
 _BLOCK, _MAX_TERMS = 4096, 1_000_000
@@ -137,7 +141,12 @@ class LimitLaw:
             low, tail, density = self._tail(ratio)
             return np.where(low, tail - p, (1 - p) - tail), density * ratio
 
-        roots = find_root(surplus, lower.ravel(), upper.ravel(), (p.ravel(),), step_tolerance=1e-6)
+        # A multiple of a chi-square variable with the same mean and variance tells where to start.
+        squares = float(np.square(self._ratios).sum())
+        freedom = self._mean_ratio**2 / squares
+        guess = self._mean_ratio / freedom * 2 * gammaincinv(freedom / 2, p)
+        start = np.clip(np.log(np.maximum(guess, _SMALLEST)), lower, upper).ravel()
+        roots = find_root(surplus, lower.ravel(), upper.ravel(), (p.ravel(),), start=start, step_tolerance=1e-6)
         if not roots.converged.all():
             raise ArithmeticError("a quantile was not found; please report the weights.")
         return self.weights[0] * np.exp(roots.root).reshape(p.shape)
@@ -184,11 +193,32 @@ class LimitLaw:
         bent = np.hypot(y, turn)
         s = saddle + 1j * y - _LEAN * (bent - turn)
         direction = dy * (1j - _LEAN * y / bent)
-        log_transform = -0.5 * np.log1p(2 * s[:, :, None] * self._ratios).sum(axis=2)
+        needed = self._last_node(x, s, direction)
+        s, direction = s[:, :needed], direction[:, :needed]
         with np.errstate(under="ignore"):
-            integrand = np.exp(s * x[:, None] + log_transform) * direction
+            integrand = np.exp(s * x[:, None] + self._log_transform(s)) * direction
         # The lower half of the contour mirrors the upper one: the imaginary parts add up.
         return np.stack([part.imag.sum(axis=1) for part in (integrand / s, integrand)]) * (_STEP / np.pi)
+
+    def _last_node(self, x: FloatArray, s: np.ndarray, direction: np.ndarray) -> int:
+        """How many nodes are needed: beyond, the integrand decreases and is below rounding. Every eighth one tells."""
+        coarse, along = s[:, ::8], direction[:, ::8]
+        height = (coarse * x[:, None] + self._log_transform(coarse)).real + np.log(np.abs(along))
+        counts = np.flatnonzero((height > height[:, :1] - _NEGLIGIBLE).any(axis=0))
+        return 8 * (int(counts[-1]) + 1)
+
+    def _log_transform(self, s: np.ndarray) -> np.ndarray:
+        """Log M(s) = -sum_i log(1 + 2 lambda_i s)/2, for s with a positive imaginary part.
+
+        Moduli are multiplied, some at a time, before one logarithm is taken of them; each angle lies between 0 and pi.
+        """
+        step = 2 * self._ratios
+        real, imaginary = 1 + step * s.real[:, :, None], step * s.imag[:, :, None]
+        angle = np.arctan2(imaginary, real).sum(axis=2)
+        squares = real**2 + imaginary**2
+        at_a_time = int(600 / np.abs(np.log(squares[..., [0, -1]])).max().clip(30, 600))
+        products = np.multiply.reduceat(squares, np.arange(0, step.size, at_a_time), axis=2)
+        return -0.25 * np.log(products).sum(axis=2) - 0.5j * angle
 
     def _turn(self, x: FloatArray, saddle: FloatArray, y: FloatArray) -> FloatArray:
         """The height from which on a contour may lean to the left: there that makes the integrand smaller.
@@ -196,10 +226,12 @@ class LimitLaw:
         It does where Re d/ds (s x + log M(s)) = x - sum_i lambda_i t_i/(t_i**2 + Y_i**2) is positive, with Y_i =
         2 lambda_i y and t_i = Re(1 + 2 lambda_i s), which leaning brings down to T_i - lean Y_i at most.
         """
-        height = 2 * self._ratios * y[:, :, None]
+        # Every fourth height is asked for the next one.
+        height = 2 * self._ratios * y[:, ::4, None]
         t = 1 + 2 * self._ratios * saddle[:, :, None] - _LEAN * height
         worst = (self._ratios * np.where(t > height, t / (t**2 + height**2), 0.5 / height)).sum(axis=2)
-        return np.where(worst > x, y, 0.0).max(axis=1, keepdims=True)
+        following = y[:, np.minimum(np.arange(4, y.shape[1] + 4, 4), y.shape[1] - 1)]
+        return np.where(worst > x, following, 0.0).max(axis=1, keepdims=True)
 
     def _saddle(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Real s at which s x + log M(s) - log|s| is smallest, and the width of the peak across it."""
@@ -252,7 +284,7 @@ def _whiten(
         raise ValueError(f"mean must have as many features as X, got {m.size} and {d}.")
     deviations = points - m
     if covariance is not None:
-        return check_covariance(covariance, "covariance", d)[1].whiten(deviations)
+        return _whitened(deviations, check_covariance(covariance, "covariance", d)[1])
     # The distribution is affine invariant: the units of the features can be chosen for safe squares.
     size = np.abs(deviations).max(axis=0)
     constant = size <= 8 * np.finfo(np.float64).eps * np.abs(points).max(axis=0)
@@ -261,7 +293,12 @@ def _whiten(
             f"X has no spread in feature {int(np.argmax(constant))}: the variance is 0. Drop it or pass a covariance."
         )
     deviations = deviations / size
-    return factorise((deviations * fractions[:, None]).T @ deviations, "the sample covariance of X").whiten(deviations)
+    return _whitened(deviations, factorise((deviations * fractions[:, None]).T @ deviations, "the sample covariance of X"))
+
+
+def _whitened(deviations: FloatArray, factor: Factor) -> FloatArray:
+    """Rows L^-1 deviation; a triangular solve would wake SciPy's threads while NumPy's still spin."""
+    return deviations @ dtrtri(factor.lower, lower=1)[0].T
 
 
 def _feature_covariance(eta: FloatArray, fractions: FloatArray) -> FloatArray:
@@ -274,8 +311,11 @@ def _feature_covariance(eta: FloatArray, fractions: FloatArray) -> FloatArray:
     for start in range(0, n, _BLOCK):
         block, fraction = eta[start : start + _BLOCK], fractions[start : start + _BLOCK]
         features = np.hstack([block, (block[:, j] * block[:, k] - (j == k)) * scale])
-        total += fraction @ features
-        second += (features * fraction[:, None]).T @ features
+        root = np.sqrt(fraction)
+        features *= root[:, None]
+        total += root @ features
+        # Of a product with its own transpose, BLAS computes one half.
+        second += features.T @ features
     return second - np.outer(total, total)
 
 
