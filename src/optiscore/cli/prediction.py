@@ -1,14 +1,20 @@
 """One row out per row in: label, probability, bounds, certified factor, plausible labels, and whether to abstain."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..classifiers.assessment import assess
+from ..moments.labelled import encode_labels
 from .table_model import TableModel
 from .tables import read_blocks, table_writer
+
+
+# Sets of so many classes are numbers that can be counted instead of sorted.
+_COUNTED = 16
 
 
 def predict_file(
@@ -16,11 +22,16 @@ def predict_file(
 ) -> int:
     """Predict all rows of a table in blocks; the number of rows."""
     n_rows = 0
-    with table_writer(out) as write:
+    # While a block is written, the next one is read and predicted.
+    with table_writer(out) as write, ThreadPoolExecutor(1) as background:
+        written = background.submit(bool)
         for table in read_blocks(source):
-            write(predict_table(trained, table, source, abstain_below))
+            predictions = predict_table(trained, table, source, abstain_below)
+            written.result()
+            written = background.submit(write, predictions)
             n_rows += table.num_rows
             advance(table.num_rows)
+        written.result()
         if not n_rows:
             raise ValueError(f"{source} has no rows.")
     return n_rows
@@ -40,7 +51,11 @@ def predict_table(trained: TableModel, table: pa.Table, source: str, abstain_bel
 
 def _join(plausible: np.ndarray, classes: np.ndarray) -> pa.Array:
     """The plausible labels of each row as text; there are few different sets, each of which is spelled out once."""
-    sets, place = np.unique(np.packbits(plausible, axis=1), axis=0, return_inverse=True)
-    members = np.unpackbits(sets, axis=1, count=len(classes)).astype(bool)
-    texts = ["|".join(str(label) for label in classes[row]) for row in members]
-    return pa.array(np.array(texts, dtype=object)[place.ravel()], type=pa.string())
+    if len(classes) <= _COUNTED:
+        sets, place = encode_labels(plausible @ (1 << np.arange(len(classes))))
+        members = sets[:, None] >> np.arange(len(classes)) & 1
+    else:
+        packed, place = np.unique(np.packbits(plausible, axis=1), axis=0, return_inverse=True)
+        members = np.unpackbits(packed, axis=1, count=len(classes))
+    texts = ["|".join(str(label) for label in classes[row.astype(bool)]) for row in members]
+    return pa.DictionaryArray.from_arrays(place.ravel(), texts).cast(pa.string())

@@ -40,17 +40,19 @@ def train(path: str, target: str, classifier: Any, seed: int, watch: Watch) -> T
     frame = to_frame(survey.table, columns, path)
     model = make_model(columns, classifier, seed)
     folds = StratifiedKFold(min(5, *np.unique(labels, return_counts=True)[1]), shuffle=True, random_state=seed)
+    # Encodings of text by the labels are cross-fitted here: the classifier and the others are trained on the same.
+    features = model[:-1].fit_transform(frame, labels)
+    model[-1].fit(features, labels)
     with new_values_allowed():
-        scores = cross_val_score(model, frame, labels, cv=folds, error_score="raise")
-    # Encodings of text by the labels are cross-fitted for training; the others must be trained on the same.
-    crossfitted = clone(model[:-1]).fit_transform(frame, labels)
-    model.fit(frame, labels)
+        # Only such encodings know the labels, and must not know those of the rows that judge.
+        judged = (model, frame) if any(column.kind == "text" for column in columns) else (model[-1], features)
+        scores = cross_val_score(*judged, labels, cv=folds, error_score="raise")
     if not survey.is_whole:
         with watch("training") as advance:
             model.set_params(classifier=_fit_blocks(model, columns, path, target, survey.counts, advance))
     return TableModel(
         pipeline=model,
-        peers=_fit_peers(crossfitted, labels),
+        peers=_fit_peers(features, labels),
         groups=training_groups(*classifier_and_rows(model, frame)),
         columns=columns,
         target=target,
