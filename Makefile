@@ -51,6 +51,7 @@ bench: $(VENV)/.has-cli ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/sizes.py
 	$(BIN)/python benchmarks/kernel.py
 	$(BIN)/python benchmarks/cross_validation.py
+	$(BIN)/python benchmarks/command.py
 
 bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clusters (some ten minutes)
 	$(BIN)/python benchmarks/dask_fit.py

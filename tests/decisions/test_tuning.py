@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optiscore import OptimisticScoreClassifier
-from optiscore.decisions.tuning import LabelledScores, _Contenders, ascend, best_threshold, tuned_offsets
+from optiscore.decisions import tuning
+from optiscore.decisions.tuning import (
+    LabelledScores,
+    _Contenders,
+    ascend,
+    best_threshold,
+    representatives,
+    tuned_offsets,
+)
 
 
 @settings(max_examples=60)
@@ -73,3 +81,41 @@ def test_many_samples_of_several_classes_are_tuned_as_well_as_few(weighted):
     priors, scores = np.full(5, 0.2), LabelledScores(optimistic, codes, weight)
     reached = scores.right(tuned_offsets(optimistic, codes, priors, weight))
     assert reached >= scores.right(ascend(scores, priors)) - 2e-4 * len(codes)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([np.float64, np.float32]), st.sampled_from([None, 0, 1]))
+@settings(max_examples=60, deadline=None)
+def test_bins_that_are_not_sorted_hold_no_better_threshold(seed, dtype, decimals):
+    """Many ratios, with tails, ties and weights: the same cut as by sorting all of them."""
+    rng = np.random.default_rng(seed)
+    n = tuning._BINNED
+    ratio = rng.standard_t(rng.choice([1, 3, 30]), size=n) * rng.choice([0.1, 1, 100])
+    ratio = (ratio if decimals is None else ratio.round(decimals)).astype(dtype)
+    positive = rng.normal(size=n) * rng.choice([0.3, 3]) * np.abs(ratio).mean() + ratio > rng.choice([-1, 0, 1])
+    for weight in (None, rng.integers(1, 5, n).astype(float)):
+        found = best_threshold(ratio, positive, weight)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tuning, "_BINNED", n + 1)
+            expected = best_threshold(ratio, positive, weight)
+        assert found == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+def test_most_ratios_are_not_sorted():
+    rng = np.random.default_rng(0)
+    ratio = rng.normal(size=tuning._BINNED)
+    positive = ratio + rng.normal(size=ratio.size) > 0
+    low, high, right, _ = tuning._cuts_in_bins(ratio, positive, None, 1e-9)
+    assert (low < high).all()
+    assert right.max() == best_threshold(ratio, positive)[1]
+
+
+def test_rare_classes_keep_their_samples_when_others_are_thinned_out():
+    codes = np.repeat([0, 1, 2], [300_000, 100_000, 400])
+    rows, weight = representatives(codes, 3, None)
+    kept = np.bincount(codes[rows])
+    assert kept.tolist() == [60_000, 20_000, 400]
+    np.testing.assert_allclose(np.bincount(codes[rows], weight), [300_000, 100_000, 400])
+    assert representatives(codes[:100_000], 3, None) == (None, None)
+    assert representatives(np.minimum(codes, 1), 2, None) == (None, None)
+    given = np.full(codes.size, 2.0)
+    np.testing.assert_allclose(np.bincount(codes[rows], representatives(codes, 3, given)[1]), [600_000, 200_000, 800])
