@@ -6,15 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optiscore import OptimisticScoreClassifier
-from optiscore.decisions import tuning
-from optiscore.decisions.tuning import (
-    LabelledScores,
-    _Contenders,
-    ascend,
-    best_threshold,
-    representatives,
-    tuned_offsets,
-)
+from optiscore.decisions import thresholds
+from optiscore.decisions.thresholds import best_threshold
+from optiscore.decisions.tuning import LabelledScores, _Contenders, ascend, representatives, tuned_offsets
 
 
 @settings(max_examples=60)
@@ -88,23 +82,23 @@ def test_many_samples_of_several_classes_are_tuned_as_well_as_few(weighted):
 def test_bins_that_are_not_sorted_hold_no_better_threshold(seed, dtype, decimals):
     """Many ratios, with tails, ties and weights: the same cut as by sorting all of them."""
     rng = np.random.default_rng(seed)
-    n = tuning._BINNED
+    n = thresholds._BINNED
     ratio = rng.standard_t(rng.choice([1, 3, 30]), size=n) * rng.choice([0.1, 1, 100])
     ratio = (ratio if decimals is None else ratio.round(decimals)).astype(dtype)
     positive = rng.normal(size=n) * rng.choice([0.3, 3]) * np.abs(ratio).mean() + ratio > rng.choice([-1, 0, 1])
     for weight in (None, rng.integers(1, 5, n).astype(float)):
         found = best_threshold(ratio, positive, weight)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(tuning, "_BINNED", n + 1)
+            patch.setattr(thresholds, "_BINNED", n + 1)
             expected = best_threshold(ratio, positive, weight)
         assert found == pytest.approx(expected, rel=1e-11, abs=1e-12)
 
 
 def test_most_ratios_are_not_sorted():
     rng = np.random.default_rng(0)
-    ratio = rng.normal(size=tuning._BINNED)
+    ratio = rng.normal(size=thresholds._BINNED)
     positive = ratio + rng.normal(size=ratio.size) > 0
-    low, high, right, _ = tuning._cuts_in_bins(ratio, positive, None, 1e-9)
+    low, high, right, _ = thresholds._cuts_in_bins(ratio, positive, None, 1e-9)
     assert (low < high).all()
     assert right.max() == best_threshold(ratio, positive)[1]
 

@@ -293,7 +293,8 @@ def _whiten(
             f"X has no spread in feature {int(np.argmax(constant))}: the variance is 0. Drop it or pass a covariance."
         )
     deviations = deviations / size
-    return _whitened(deviations, factorise((deviations * fractions[:, None]).T @ deviations, "the sample covariance of X"))
+    sample_covariance = (deviations * fractions[:, None]).T @ deviations
+    return _whitened(deviations, factorise(sample_covariance, "the sample covariance of X"))
 
 
 def _whitened(deviations: FloatArray, factor: Factor) -> FloatArray:

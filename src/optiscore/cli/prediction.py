@@ -1,7 +1,7 @@
 """One row out per row in: label, probability, bounds, certified factor, plausible labels, and whether to abstain."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from ..classifiers.assessment import assess
 from ..moments.labelled import encode_labels
 from .table_model import TableModel
 from .tables import read_blocks, table_writer
-
 
 # Sets of so many classes are numbers that can be counted instead of sorted.
 _COUNTED = 16
@@ -24,7 +23,7 @@ def predict_file(
     n_rows = 0
     # While a block is written, the next one is read and predicted.
     with table_writer(out) as write, ThreadPoolExecutor(1) as background:
-        written = background.submit(bool)
+        written: Future[Any] = background.submit(bool)
         for table in read_blocks(source):
             predictions = predict_table(trained, table, source, abstain_below)
             written.result()
@@ -51,6 +50,7 @@ def predict_table(trained: TableModel, table: pa.Table, source: str, abstain_bel
 
 def _join(plausible: np.ndarray, classes: np.ndarray) -> pa.Array:
     """The plausible labels of each row as text; there are few different sets, each of which is spelled out once."""
+    members: np.ndarray
     if len(classes) <= _COUNTED:
         sets, place = encode_labels(plausible @ (1 << np.arange(len(classes))))
         members = sets[:, None] >> np.arange(len(classes)) & 1

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,18 @@ MANY_VALUES = 30
 MOST_COUNTED = 100_000
 
 
+#: What is done to the columns of each kind, in words.
+KINDS = MappingProxyType(
+    {
+        "number": "as it is; missing values become the median",
+        "category": "one column per value; rare, new and missing values together",
+        "text": "how often each class goes with the value, cross-fitted",
+        "date": "days since 1970, month and weekday; missing values become the median",
+        "constant": "left out: all values are the same",
+    }
+)
+
+
 class Column(NamedTuple):
     """A column as it was when the model was trained."""
 
@@ -38,13 +51,7 @@ class Column(NamedTuple):
     @property
     def treatment(self) -> str:
         """What is done to it, in words."""
-        return {
-            "number": "as it is; missing values become the median",
-            "category": "one column per value; rare, new and missing values together",
-            "text": "how often each class goes with the value, cross-fitted",
-            "date": "days since 1970, month and weekday; missing values become the median",
-            "constant": "left out: all values are the same",
-        }[self.kind]
+        return KINDS[self.kind]
 
 
 class ColumnSurvey:

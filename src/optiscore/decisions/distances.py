@@ -8,8 +8,9 @@ from scipy.linalg.lapack import dtrtri
 
 from ..moments.factors import Factor
 from ..numerics.arrays import Array, is_numpy, namespace_of
-from ..numerics.backend import Whitening, backend_of
+from ..numerics.backend import backend_of
 from ..numerics.types import FloatArray
+from ..numerics.whitening import Whitening
 from ..numerics.workspace import FRESH, Workspace
 
 # Classes are whitened around one origin if none is farther from it than this, in units of its spread: so much precision

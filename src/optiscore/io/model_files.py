@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from .archive import check_archive
+from .contents import check_contents
+from .members import RefusedError
 from .whole_files import write_atomically
 
 # The layout of the file, not the version of the package: changed only when older files can no longer be read.
@@ -65,6 +68,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     0.993
     """
     content: bytes = _skops().dumps({"format": _FORMAT, "optiscore": __version__, "model": model})
+    check_archive(content)
     _refuse_unknown_types(content, "the model")
     write_atomically(Path(path), content)
 
@@ -85,7 +89,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is no model file, is damaged, holds types that are not trusted, or is of a newer format.
+        If the file is no model file, is damaged, holds types that are not trusted or numbers that cannot be, or is of a
+        newer format.
 
     See Also
     --------
@@ -94,26 +99,39 @@ def load(path: str | os.PathLike[str]) -> Any:
     content = Path(path).read_bytes()
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise ValueError(f"{path} is not a model file of optiscore (pickle files are never opened).")
+    try:
+        check_archive(content)
+    # A damaged archive fails in whatever way its damage leads to.
+    except Exception as error:
+        raise ValueError(f"{path} is damaged or not a model file of optiscore: {_one_line(error)}.") from error
     _refuse_unknown_types(content, str(path))
     try:
         stored = _skops().loads(content, trusted=list(_TRUSTED))
     # A damaged archive fails in whatever way its damage leads to.
     except Exception as error:
-        raise ValueError(f"{path} is damaged or of another version of its libraries: {error}") from error
+        raise ValueError(f"{path} is damaged or of another version of its libraries: {_one_line(error)}") from error
     if not isinstance(stored, dict) or not isinstance(stored.get("format"), int) or "model" not in stored:
         raise ValueError(f"{path} is a skops file, but not a model file of optiscore.")
     if stored["format"] > _FORMAT:
         raise ValueError(
             f"{path} was written by optiscore {stored.get('optiscore')} in a newer format; update optiscore to open it."
         )
+    try:
+        check_contents(stored["model"])
+    except RefusedError as error:
+        raise ValueError(f"{path} is refused: {_one_line(error)}.") from error
     return stored["model"]
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _refuse_unknown_types(content: bytes, name: str) -> None:
     try:
         unknown = sorted(set(_skops().get_untrusted_types(data=content)) - set(_TRUSTED))
     except Exception as error:
-        raise ValueError(f"{name} is damaged or not a model file: {error}") from error
+        raise ValueError(f"{name} is damaged or not a model file: {_one_line(error)}") from error
     if unknown:
         raise ValueError(f"{name} holds types that are not trusted and is refused: {', '.join(unknown)}.")
 

@@ -1,7 +1,7 @@
 """Moments of samples in memory with many features: the covariance is one product, the rest is read off the samples."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -182,11 +182,12 @@ class SampleMoments(CentralMoments):
         """Sum of a function over blocks of deviations, which it may overwrite, divided by the total weight."""
         pieces = [(piece, factor) for samples, factor in self._parts for piece in samples.split(self._threads)]
 
-        def work(item: tuple[ClassRows, float]) -> FloatArray:
+        def work(item: tuple[ClassRows, float]) -> Any:
             samples, factor = item
             return factor * sum(function(*block) for block in samples.deviations())
 
-        return sum(map_threads(work, pieces, self._threads)) / self._weight_sum
+        total: Any = sum(map_threads(work, pieces, self._threads))
+        return total / self._weight_sum
 
 
 def moments_of_classes(
@@ -213,6 +214,4 @@ def _around_mean(samples: ClassRows, sums: _Sums, threads: int) -> SampleMoments
     second = sums.second / sums.weight - shift * shift[:, None]
     origin, mean = samples.origin, samples.origin + shift
     lowest, highest = origin + sums.lowest, origin + sums.highest
-    return SampleMoments(
-        [(samples._replace(origin=mean), 1.0)], sums.weight, mean, second, lowest, highest, threads
-    )
+    return SampleMoments([(samples._replace(origin=mean), 1.0)], sums.weight, mean, second, lowest, highest, threads)

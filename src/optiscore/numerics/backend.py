@@ -6,23 +6,17 @@ operations run wherever the array is.
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from .arrays import Array, is_numpy, like, namespace_of, take_rows, to_host, to_widest_float
 from .types import FloatArray
+from .whitening import Whitening
 from .workspace import FRESH, Workspace
 
 # Bytes of samples that are summed together: NumPy's stay in the second-level cache.
 _BUFFER_BYTES, _FEWEST_ROWS, _DEVICE_BUFFER_BYTES = 1024 * 1024, 512, 64 * 1024 * 1024
-
-# Bytes of whitened samples of all classes that NumPy makes at a time: they stay in the second-level cache.
-_WHITENING_BYTES = 512 * 1024
-
-# Rows of triangular factors that are multiplied at a time: what lies right of the diagonal block is skipped. So many
-# rows of all classes together leave room for some hundred samples.
-_PANEL, _TALLEST = 64, 256
 
 # Long blocks serve threads better, which meet at the interpreter's lock after every array operation.
 _LOOKUP_BLOCK = 65_536
@@ -65,47 +59,6 @@ class Cubics(Protocol):
     coefficients: FloatArray
 
 
-class Whitening:
-    """Lower triangular whiteners of some classes, ready for samples around one origin.
-
-    With z = (1, x - origin), the whitened deviations W_c (x - m_c) of all classes are one product with the rows
-    (W_c (origin - m_c), W_c). Of large triangles some rows are multiplied at a time, up to the last column that they have.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (k,)
-        The classes.
-    origin : ndarray of shape (d,)
-        A point near all of them.
-    means, whiteners : ndarray of shape (k, d) and (k, d, d)
-        Means m_c and inverse Cholesky factors W_c.
-    dtype : numpy.float64 or numpy.float32
-        Type of the samples.
-    """
-
-    @staticmethod
-    def most_classes(n_features: int) -> int:
-        """How many classes are best multiplied together."""
-        return max(1, _TALLEST // min(n_features, _PANEL))
-
-    def __init__(
-        self, classes: np.ndarray, origin: FloatArray, means: FloatArray, whiteners: FloatArray, dtype: Any
-    ) -> None:
-        self.classes, self.means, self.whiteners = classes, means, whiteners
-        # A slice, where it does, is filled without a copy.
-        in_order = slice(int(classes[0]), int(classes[-1]) + 1)
-        self.place: slice | np.ndarray = in_order if in_order.stop - in_order.start == len(classes) else classes
-        self.origin = origin.astype(dtype)[:, None]
-        # In single precision the origin is rounded; what it lacks goes into the shift.
-        shifts = whiteners @ (self.origin.astype(np.float64)[:, 0] - means)[:, :, None]
-        rows = np.concatenate([shifts, whiteners], axis=2)
-        d = len(origin)
-        self.panels = [
-            rows[:, first : first + _PANEL, : first + _PANEL + 1].reshape(-1, min(first + _PANEL, d) + 1).astype(dtype)
-            for first in range(0, d, _PANEL)
-        ]
-
-
 class NumpyBackend:
     """NumPy's own: in buffers, with ``out=``."""
 
@@ -113,18 +66,12 @@ class NumpyBackend:
         """Sums over blocks of so many rows in all."""
         return _NumpyPowerSums(X, n_rows)
 
-    def squared_lengths(
-        self, X: FloatArray, whitenings: Sequence[Whitening], room: Workspace = FRESH
-    ) -> FloatArray:
+    def squared_lengths(self, X: FloatArray, whitenings: Sequence[Whitening], room: Workspace = FRESH) -> FloatArray:
         """Squared lengths (n_classes, n) of W_c (x - m_c), in the type of X."""
         n = len(X)
         alpha: FloatArray = room.array("lengths", (sum(len(each.classes) for each in whitenings), n), X.dtype)
-        buffers = Workspace()
         for whitening in whitenings:
-            rows = max(1, min(n, _WHITENING_BYTES // (X.itemsize * len(whitening.panels[0]))))
-            for start in range(0, n, rows):
-                block = slice(start, min(start + rows, n))
-                _fill_lengths(alpha[:, block], X[block], whitening, buffers)
+            whitening.fill_lengths(alpha, X)
         return alpha
 
     def look_up(self, cubics: Cubics, alpha: FloatArray) -> FloatArray:
@@ -268,27 +215,6 @@ class _StandardPowerSums:
         origin = origin.astype(np.float32).astype(np.float64)
         reach = np.maximum(summary.highest - origin, origin - summary.lowest)
         return origin, np.where(reach > 0, 2.0 ** np.ceil(np.log2(np.where(reach > 0, reach, 1.0))), 1.0)
-
-
-def _fill_lengths(alpha: FloatArray, X: FloatArray, whitening: Whitening, room: Workspace) -> None:
-    """Fill the rows of a few classes with the squared lengths of whitened samples."""
-    n, d = X.shape
-    n_classes = len(whitening.classes)
-    deviations = room.array("deviations", (d + 1, n), X.dtype)
-    deviations[0] = 1
-    np.subtract(X.T, whitening.origin, out=deviations[1:])
-    lengths = alpha[whitening.place]
-    for i, panel in enumerate(whitening.panels):
-        eta = room.array("whitened", (len(panel), n), X.dtype)
-        np.matmul(panel, deviations[: panel.shape[1]], out=eta)
-        np.multiply(eta, eta, out=eta)
-        eta = eta.reshape(n_classes, -1, n)
-        if i:
-            lengths += np.add.reduce(eta, axis=1)
-        else:
-            np.add.reduce(eta, axis=1, out=lengths)
-    # A copy, where the classes do not lie side by side.
-    alpha[whitening.place] = lengths
 
 
 def _look_up(cubics: Cubics, alpha: FloatArray, out: FloatArray, scratch: FloatArray) -> None:

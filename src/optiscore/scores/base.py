@@ -23,7 +23,8 @@ LOG_2PI = float(np.log(2 * np.pi))
 ALPHA_FLOOR, ALPHA_CEILING = 1e-200, 1e290
 _RADIUS_FLOOR, RADIUS_CEILING = 1e-60, 1e15
 
-# Some twenty arrays of this many doubles are alive during a search: more would leave the caches, fewer make threads wait.
+# Some twenty arrays of this many doubles are alive during a search: more would leave the caches, and with fewer threads
+# would wait for each other.
 _BLOCK = 16_384
 
 

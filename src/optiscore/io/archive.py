@@ -1,0 +1,98 @@
+"""The archive of a model file, checked before anything in it is unpacked: members, sizes, headers, kinds of nodes."""
+
+import io
+import json
+import math
+import zipfile
+from typing import Any
+
+import numpy as np
+
+_SCHEMA = "schema.json"
+
+#: What the schema of a model file consists of. Others (methods, operators, partial functions) could reach further.
+_NODES = frozenset(
+    {
+        "DTypeNode",
+        "DictNode",
+        "FunctionNode",
+        "JsonNode",
+        "ListNode",
+        "MaskedArrayNode",
+        "NdArrayNode",
+        "ObjectNode",
+        "SliceNode",
+        "TupleNode",
+        "TypeNode",
+    }
+)
+
+
+def check_archive(content: bytes) -> None:
+    """Refuse an archive that `save` cannot have written; it takes no more memory than the file has bytes.
+
+    Members are neither compressed nor overlapping, so that what is unpacked is not larger than the file, and each array
+    has as many bytes as its header says.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        _check_sizes(members, len(content))
+        if _SCHEMA not in archive.namelist():
+            raise ValueError(f"it has no member {_SCHEMA}")
+        shapes = _check_nodes(json.loads(archive.read(_SCHEMA)))
+        for member in members:
+            if member.filename != _SCHEMA:
+                shape = _check_header(archive, member)
+                if shape != shapes.get(member.filename, shape):
+                    raise ValueError(f"array {member.filename!r} has the shape {list(shape)} where there is no such")
+
+
+def _check_sizes(members: list[zipfile.ZipInfo], size: int) -> None:
+    for member in members:
+        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+            raise ValueError(f"member {member.filename!r} is compressed, which those of model files never are")
+        if member.filename != _SCHEMA and not member.filename.endswith(".npy"):
+            raise ValueError(f"member {member.filename!r} is neither the schema nor an array")
+    if len({member.filename for member in members}) < len(members):
+        raise ValueError("two members have the same name")
+    if sum(member.file_size for member in members) > size:
+        raise ValueError("its members are larger than the file")
+
+
+def _check_nodes(node: Any) -> dict[str, tuple[int, ...]]:
+    """Refuse nodes that no model file has; a schema is walked without recursion, however deep it is.
+
+    Returns the shapes of arrays that stand for something else: masks that mask nothing, and types.
+    """
+    waiting: list[Any] = [node]
+    shapes: dict[str, tuple[int, ...]] = {}
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            loader = node.get("__loader__")
+            if loader is not None and (not isinstance(loader, str) or loader not in _NODES):
+                raise ValueError(f"it holds a {loader}, which no model file has")
+            if loader == "MaskedArrayNode":
+                shapes[str(node["content"]["mask"].get("file"))] = ()
+            elif loader == "DTypeNode":
+                shapes[str(node["content"].get("file"))] = (0,)
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+    return shapes
+
+
+def _check_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[int, ...]:
+    """The shape of an array; refused where its header and its size disagree, or where it holds objects."""
+    with archive.open(member) as stream:
+        version = np.lib.format.read_magic(stream)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        if version not in read:
+            raise ValueError(f"array {member.filename!r} is of an unknown format")
+        shape, _, dtype = read[version](stream)
+        left = member.file_size - stream.tell()
+    if dtype.hasobject:
+        raise ValueError(f"array {member.filename!r} holds objects")
+    if any(length < 0 for length in shape) or math.prod(shape) * dtype.itemsize != left:
+        raise ValueError(f"array {member.filename!r} has {left} bytes, which is not what {dtype}{list(shape)} takes")
+    return shape
