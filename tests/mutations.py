@@ -7,7 +7,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from optiscore import (
+    KernelDiscriminantClassifier,
+    KernelDiscriminantMap,
+    ModeratedDiscriminantAnalysis,
+    OptimisticScoreClassifier,
+    OptimisticScoreClassifierCV,
+)
+
 ABSURD = 3_000_000
+
+#: Every kind of model that can be saved, from samples and labels.
+KINDS_OF_FILES = {
+    "optimistic": lambda X, y: OptimisticScoreClassifier().fit(X, y),
+    "in blocks": lambda X, y: OptimisticScoreClassifier(decision_rule="minimax").partial_fit(X, y, np.unique(y)),
+    "search": lambda X, y: OptimisticScoreClassifierCV(radii=[0, 1], poolings=[0, 0.5], cv=3).fit(X, y),
+    "moderated": lambda X, y: ModeratedDiscriminantAnalysis().fit(X, y),
+    "moderated in blocks": lambda X, y: ModeratedDiscriminantAnalysis(feature_map=None).partial_fit(X, y, np.unique(y)),
+    "behind a map": lambda X, y: ModeratedDiscriminantAnalysis(feature_map=KernelDiscriminantMap("short")).fit(X, y),
+    "kernel": lambda X, y: KernelDiscriminantClassifier("short").fit(X, y),
+    "one map": lambda X, y: KernelDiscriminantClassifier("short", average=False).fit(X, y),
+    "map": lambda X, y: KernelDiscriminantMap("short").fit(X, y),
+}
 
 
 def rewrite(content: bytes, replaced: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:

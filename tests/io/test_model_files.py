@@ -1,19 +1,23 @@
 """Model files: the same predictions bit by bit, and nothing runs that should not."""
 
+import json
 import os
 import pickle
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 import skops.io
 from kinds import SETTINGS, blobs
+from mutations import KINDS_OF_FILES, arrays_of, npy, rewrite, schema_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from optiscore import Likelihood, OptimisticScoreClassifier, OptimisticScoreClassifierCV, RidgeCovariance
+from optiscore.features.dates import expand_dates
 from optiscore.io import load, save
 from optiscore.scores import LIKELIHOODS
 
@@ -116,3 +120,114 @@ def test_other_files_are_refused(tmp_path):
         load(path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "absent")
+
+
+def rewritten(content, change):
+    """The file with its schema changed."""
+    schema = schema_of(content)
+    change(schema["content"])
+    return rewrite(content, {"schema.json": json.dumps(schema).encode()})
+
+
+@pytest.fixture
+def content(tmp_path):
+    X, y = blobs(2)
+    save(OptimisticScoreClassifier().fit(X, y), tmp_path / "model.skops")
+    return (tmp_path / "model.skops").read_bytes()
+
+
+def test_a_method_labelled_as_something_trusted_is_refused(tmp_path):
+    """In skops 0.11 such a file returned the globals of a module."""
+    plain = skops.io.dumps({"format": 1, "optiscore": "0", "model": expand_dates})
+
+    def hide(members):
+        members["model"] = {
+            "__class__": "expand_dates",
+            "__module__": "optiscore.features.dates",
+            "__loader__": "MethodNode",
+            "__id__": 1,
+            "content": {"func": "__globals__", "obj": members["model"]},
+        }
+
+    crafted = rewritten(plain, hide)
+    # Two lines of defence, of which either would do.
+    assert "optiscore.features.dates.expand_dates.__globals__" in skops.io.get_untrusted_types(data=crafted)
+    (tmp_path / "model.skops").write_bytes(crafted)
+    with pytest.raises(ValueError, match="holds a MethodNode, which no model file has"):
+        load(tmp_path / "model.skops")
+
+
+def test_archives_that_unpack_to_more_than_they_are(tmp_path, content):
+    path, (member, array) = tmp_path / "model.skops", next(iter(arrays_of(content).items()))
+    zeros = npy(np.zeros(10_000_000))
+    cases = {
+        "compressed": rewrite(content, {member: zeros}, zipfile.ZIP_DEFLATED),
+        "is not what": rewrite(content, {member: npy(array)[:-8]}),
+        "neither the schema nor an array": rewrite(content, {"more.npz": b"PK"}),
+        "holds objects": rewrite(content, {member: npy(np.zeros(2)).replace(b"<f8", b"|O8")}),
+    }
+    huge = npy(np.zeros(2)).replace(b"(2,), }            ", b"(2000000000000,), }")
+    cases[r"which is not what float64\[2000000000000\]"] = rewrite(content, {member: huge})
+    for message, crafted in cases.items():
+        path.write_bytes(crafted)
+        assert len(crafted) < 1_000_000
+        tracemalloc.start()
+        with pytest.raises(ValueError, match=message):
+            load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 5_000_000
+
+
+def test_values_that_cannot_be(tmp_path):
+    """Single members of a model replaced; the message names the member."""
+    X, y = blobs(2)
+    model = OptimisticScoreClassifier().fit(X, y)
+    path = tmp_path / "model.skops"
+    for name, value in (
+        ("priors_", np.array([np.nan, 1.0])),
+        ("priors_", np.array([-0.5, 1.5])),
+        ("priors_", np.array([0.5, 0.25, 0.25])),
+        ("offsets_", np.array([np.nan, 0.0])),
+        ("classes_", np.array([1, 0])),
+        ("classes_", np.array([1, 1])),
+        ("classes_", np.array([0.0, np.nan])),
+        ("classes_", np.array([0, 1, 2])),
+        ("means_", np.full(model.means_.shape, np.nan)),
+        ("covariances_", -model.covariances_),
+        ("radii_", np.array(0.1)),
+        ("radii_", np.array([0.1, -0.1])),
+        ("likelihood_", "gamma"),
+        ("decision_rule_", "best"),
+        ("n_features_in_", 7),
+    ):
+        broken = pickle.loads(pickle.dumps(model))
+        broken.__dict__[name] = value
+        path.write_bytes(skops.io.dumps({"format": 1, "optiscore": "0", "model": broken}))
+        with pytest.raises(ValueError, match=r"is refused: .*") as refusal:
+            load(path)
+        assert "\n" not in str(refusal.value)
+        # Where two members do not go together, either may be the one that is named.
+        named = {"n_features_in_": "means_", "classes_": "priors_"}.get(name, name)
+        assert name.rstrip("_") in str(refusal.value) or named in str(refusal.value)
+        path.unlink()
+        with pytest.raises(ValueError, match="cannot be saved"):
+            save(broken, path)
+        assert not path.exists()
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_FILES)
+def test_models_of_every_kind_come_back(tmp_path, kind):
+    X, y = blobs(3)
+    model = KINDS_OF_FILES[kind](X, y)
+    save(model, tmp_path / "model.skops")
+    restored = load(tmp_path / "model.skops")
+    question = "predict_proba" if hasattr(model, "predict_proba") else "transform"
+    np.testing.assert_array_equal(getattr(model, question)(X), getattr(restored, question)(X))
+
+
+def test_files_in_folders_that_are_not_there(tmp_path):
+    X, y = blobs(2)
+    with pytest.raises(ValueError, match="there is no folder"):
+        save(OptimisticScoreClassifier().fit(X, y), tmp_path / "absent" / "model.skops")
+    assert list(tmp_path.iterdir()) == []

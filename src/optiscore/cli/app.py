@@ -4,8 +4,8 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -17,15 +17,29 @@ from ..experiments import GROUPS, NAMES
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
-_INTERRUPTED = 130
+# As the shell has them for signals, and as the system has it for what may work later.
+_INTERRUPTED, _BUSY = 130, 75
 
 
 def run() -> None:
     """Run the command; problems with files and settings are one line on standard error."""
     try:
         app()
-    except (OSError, ValueError) as error:
+    except FileNotFoundError as error:
+        _fail(f"no file {error.filename!r}." if error.filename else str(error), 1)
+    except OSError as error:
+        _fail(f"{error.strerror}: {error.filename!r}." if error.strerror and error.filename else str(error), 1)
+    except ValueError as error:
         _fail(str(error), 1)
+
+
+@contextmanager
+def _stopped_by_hand(kept: str) -> Iterator[None]:
+    """Within, an interruption is told in a line, with what was kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _fail(f"stopped; {kept}.", _INTERRUPTED)
 
 
 def _fail(message: str, code: int) -> NoReturn:
@@ -89,6 +103,7 @@ def fit(
     from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV
     from ..classifiers.parameters import check_parameters
     from ..io.progress import progress_bar
+    from .outputs import check_output
     from .show import show_training
     from .tables import estimate_rows
     from .training import train as train_on
@@ -100,13 +115,15 @@ def fit(
     check_parameters(classifier.get_params())
     if cv:
         classifier = OptimisticScoreClassifierCV(likelihood, decision_rule=decision_rule)
+    check_output(out, train)
     errors, about = Console(stderr=True), estimate_rows(train)
 
     def watch(doing: str) -> AbstractContextManager[Callable[[int], None]]:
         return progress_bar(f"{doing} {train}", about, visible=not quiet and errors.is_terminal, console=errors)
 
-    trained = train_on(train, target, classifier, seed, watch)
-    trained.save(out)
+    with _stopped_by_hand(f"{out} is not written, what was there is as it was"):
+        trained = train_on(train, target, classifier, seed, watch)
+        trained.save(out)
     if not quiet:
         show_training(trained, as_json)
 
@@ -128,15 +145,18 @@ def predict(
     - `cat new.csv | optiscore predict model.skops - > predictions.csv`
     """
     from ..io.progress import progress_bar
+    from .outputs import check_output
     from .prediction import predict_file
     from .table_model import TableModel
     from .tables import estimate_rows
 
     if math.isnan(abstain_below):
         raise typer.BadParameter("--abstain-below must be a number.")
+    check_output(out, model, data)
     trained = TableModel.load(model)
     errors = Console(stderr=True)
-    with progress_bar(data, estimate_rows(data), visible=not quiet and errors.is_terminal, console=errors) as advance:
+    bar = progress_bar(data, estimate_rows(data), visible=not quiet and errors.is_terminal, console=errors)
+    with _stopped_by_hand(f"{out} is not written, what was there is as it was"), bar as advance:
         n_rows, seconds = _clocked(lambda: predict_file(trained, data, out, abstain_below, advance))
     if not quiet and out != "-":
         print(f"{n_rows:,} rows in {seconds:.1f} s ({n_rows / seconds:,.0f} per second) -> {out}", file=sys.stderr)
@@ -159,9 +179,10 @@ def evaluate(
     from .show import show_evaluation
     from .table_model import TableModel
 
-    trained = TableModel.load(model)
-    rows = read_test(trained, test)
-    show_evaluation(evaluate_on(judge(trained, rows), rows.codes, abstain_below, seed), len(rows.codes), as_json)
+    with _stopped_by_hand("nothing is kept"):
+        trained = TableModel.load(model)
+        rows = read_test(trained, test)
+        show_evaluation(evaluate_on(judge(trained, rows), rows.codes, abstain_below, seed), len(rows.codes), as_json)
 
 
 @app.command()
@@ -177,11 +198,14 @@ def report(
     """
     from ..io.whole_files import write_atomically
     from .evaluation import read_test
+    from .outputs import check_output
     from .page import render
     from .table_model import TableModel
 
-    trained = TableModel.load(model)
-    write_atomically(out, render(trained, read_test(trained, test), Path(test).name, seed).encode())
+    check_output(out, model, test)
+    with _stopped_by_hand(f"{out} is not written, what was there is as it was"):
+        trained = TableModel.load(model)
+        write_atomically(out, render(trained, read_test(trained, test), Path(test).name, seed).encode())
     print(out)
 
 
@@ -244,6 +268,7 @@ def reproduce(
     - `optiscore reproduce table1 figure2 --quick --out /tmp/look`
     """
     from ..experiments import runner
+    from ..io.locks import BusyError
 
     if jobs == 0 or jobs < -1:
         raise typer.BadParameter("jobs must be a positive number or -1.")
@@ -254,7 +279,8 @@ def reproduce(
     console = Console()
     names = _check_names(experiments or ["paper"])
     try:
-        page = runner.reproduce(runner.Settings(names, out, quick, jobs), console)
-    except KeyboardInterrupt:
-        _fail("interrupted; what is done is kept, run the same command again to go on.", _INTERRUPTED)
+        with _stopped_by_hand("what is done is kept, run the same command again to go on"):
+            page = runner.reproduce(runner.Settings(names, out, quick, jobs), console)
+    except BusyError as error:
+        _fail(str(error), _BUSY)
     console.print(f"The report is {page}.", markup=False, highlight=False, soft_wrap=True)

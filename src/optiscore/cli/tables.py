@@ -6,6 +6,7 @@ import io
 import os
 import re
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -26,6 +27,7 @@ from ..io.whole_files import whole_or_nothing
 _BLOCK_ROWS = 65_536
 _BLOCK_BYTES = 8 * 1024 * 1024
 _MAX_LINE = 4 * 1024 * 1024
+_MOST_COLUMNS = 100_000
 _SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".arrow", ".feather")
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 _SVMLIGHT = re.compile(rb"\s*[-+\d.eE,]+(\s+\d+:[-+\d.eEinfna]+)+\s*(#.*)?\r?$")
@@ -44,9 +46,11 @@ def read_blocks(path: str) -> Iterator[pa.Table]:
     try:
         with _open(path) as stream:
             yield from _read(stream, path)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise ValueError(f"{path} cannot be read: {_one_line(error)}") from None
-    except (EOFError, gzip.BadGzipFile, UnicodeDecodeError) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is damaged or cut off: {_one_line(error)}") from None
 
 
@@ -69,6 +73,8 @@ def estimate_rows(path: str) -> int | None:
 @contextmanager
 def _open(path: str) -> Iterator[BinaryIO]:
     if path == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed: name a file, or send the table through a pipe.")
         yield sys.stdin.buffer
         return
     if Path(path).is_dir():
@@ -132,8 +138,12 @@ def _seekable(stream: Any) -> Any:
 def _read_svmlight(stream: Any, path: str) -> pa.Table:
     try:
         X, y = load_svmlight_file(io.BytesIO(stream.read()), zero_based=False)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"{path} cannot be read as svmlight: {_one_line(error)}") from None
+    if X.shape[1] > _MOST_COLUMNS:
+        raise ValueError(
+            f"{path} has features up to number {X.shape[1]:,}, more than the {_MOST_COLUMNS:,} that a table may have."
+        )
     columns = {f"x{i + 1}": column for i, column in enumerate(X.toarray().T)}
     return pa.table({"target": y, **columns}).replace_schema_metadata({"absent": "zero"})
 
@@ -178,6 +188,14 @@ def _checked(table: pa.Table, path: str) -> pa.Table:
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise ValueError(f"{path} has more than one column called {repeated[0]!r}: rename them.")
+    return _with_plain_text(table)
+
+
+def _with_plain_text(table: pa.Table) -> pa.Table:
+    """Columns of other kinds of text as text, on which everything works."""
+    for i, kind in enumerate(table.schema):
+        if str(kind.type) == "string_view":
+            table = table.set_column(i, kind.name, table.column(i).cast(pa.string()))
     return table
 
 
@@ -222,11 +240,11 @@ def _open_writer(stack: ExitStack, sink: Any, schema: pa.Schema, suffixes: Seque
 def _sink(path: str) -> Iterator[Any]:
     """Where to write: links are followed, and what is no file, such as a device, is written to as it is."""
     if path == "-":
+        if sys.stdout is None:
+            raise ValueError("standard output is closed: name a file with --out.")
         yield sys.stdout.buffer
         return
     target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise ValueError(f"{path} is a folder: name a file in it.")
     if target.exists() and not target.is_file():
         with target.open("wb") as stream:
             yield stream
@@ -253,6 +271,8 @@ def column_of(table: pa.Table, name: str, path: str) -> pa.ChunkedArray:
     """A column, or ValueError with a hint at what may have been meant."""
     names = table.column_names
     if name in names:
+        if pa.types.is_nested(table[name].type):
+            raise ValueError(f"{path}: column {name!r} holds {table[name].type} values, which cannot be used.")
         return table[name]
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are: {', '.join(names[:10])}."

@@ -44,6 +44,7 @@ def download(address: str, sha256: str, target: Path, *, pause: float = _PAUSE, 
         kind = "a web page" if content.lstrip()[:1] == b"<" else f"{len(content)} bytes of something else"
         raise OSError(f"{address} sent {kind} instead of the data set (the checksum differs).")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, content)
     except OSError as error:
         raise OSError(f"{target} cannot be written: {error}.") from error

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..datasets import fetch_benchmark
+from ..io.locks import exclusive
 from ..io.progress import progress_bar
 from ..io.whole_files import write_atomically
 from . import EXPERIMENTS
@@ -41,8 +42,14 @@ def reproduce(settings: Settings, console: Console) -> Path:
     """Run experiments and write their tables, figures and the report; the path of the report.
 
     The report has all experiments that are done, whether in this run or before. A quick look has a folder of its own.
+    One run at a time works in a folder: `BusyError` says who is there already.
     """
     out = settings.out / "quick" if settings.quick else settings.out
+    with exclusive(out):
+        return _reproduce(settings, out, console)
+
+
+def _reproduce(settings: Settings, out: Path, console: Console) -> Path:
     stores = {name: _store(name, out) for name in EXPERIMENTS}
     cells = {name: experiment.cells(settings.quick) for name, experiment in EXPERIMENTS.items()}
     missing = _missing_data([c for name in settings.names for c in cells[name] if c not in stores[name]], console)
@@ -95,7 +102,7 @@ class _Stamp:
         self._path.unlink(missing_ok=True)
 
     def _text(self, state: str) -> bytes:
-        files = sorted(path for path in self._out.glob("*.*") if path.is_file() and path != self._path)
+        files = sorted(path for path in self._out.glob("[!.]*.*") if path.is_file())
         return "\n".join([state, *(f"{path.name} {path.stat().st_size}" for path in files)]).encode()
 
 

@@ -58,6 +58,7 @@ class CellStore:
         line = f"{json.dumps(record)}\n".encode()
         try:
             if not self._whole:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(self._path, f"{self._header}\n".encode())
                 self._whole = self._path.stat().st_size
             with self._path.open("r+b") as file:

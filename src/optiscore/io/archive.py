@@ -4,6 +4,7 @@ import io
 import json
 import math
 import zipfile
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -39,12 +40,12 @@ def check_archive(content: bytes) -> None:
         _check_sizes(members, len(content))
         if _SCHEMA not in archive.namelist():
             raise ValueError(f"it has no member {_SCHEMA}")
-        shapes = _check_nodes(json.loads(archive.read(_SCHEMA)))
+        headers = _check_nodes(json.loads(archive.read(_SCHEMA)))
         for member in members:
             if member.filename != _SCHEMA:
-                shape = _check_header(archive, member)
-                if shape != shapes.get(member.filename, shape):
-                    raise ValueError(f"array {member.filename!r} has the shape {list(shape)} where there is no such")
+                header = _check_header(archive, member)
+                if not all(map(eq, headers.get(member.filename, ()), header)):
+                    raise ValueError(f"array {member.filename!r} cannot be what it stands for")
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], size: int) -> None:
@@ -59,13 +60,13 @@ def _check_sizes(members: list[zipfile.ZipInfo], size: int) -> None:
         raise ValueError("its members are larger than the file")
 
 
-def _check_nodes(node: Any) -> dict[str, tuple[int, ...]]:
+def _check_nodes(node: Any) -> dict[str, tuple[Any, ...]]:
     """Refuse nodes that no model file has; a schema is walked without recursion, however deep it is.
 
-    Returns the shapes of arrays that stand for something else: masks that mask nothing, and types.
+    Returns what the headers of arrays must be that stand for something else: masks that mask nothing, and types.
     """
     waiting: list[Any] = [node]
-    shapes: dict[str, tuple[int, ...]] = {}
+    headers: dict[str, tuple[Any, ...]] = {}
     while waiting:
         node = waiting.pop()
         if isinstance(node, dict):
@@ -73,17 +74,17 @@ def _check_nodes(node: Any) -> dict[str, tuple[int, ...]]:
             if loader is not None and (not isinstance(loader, str) or loader not in _NODES):
                 raise ValueError(f"it holds a {loader}, which no model file has")
             if loader == "MaskedArrayNode":
-                shapes[str(node["content"]["mask"].get("file"))] = ()
+                headers[str(node["content"]["mask"].get("file"))] = (), np.dtype(bool)
             elif loader == "DTypeNode":
-                shapes[str(node["content"].get("file"))] = (0,)
+                headers[str(node["content"].get("file"))] = ((0,),)
             waiting.extend(node.values())
         elif isinstance(node, list):
             waiting.extend(node)
-    return shapes
+    return headers
 
 
-def _check_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[int, ...]:
-    """The shape of an array; refused where its header and its size disagree, or where it holds objects."""
+def _check_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype]:
+    """Shape and type of an array; refused where its header and its size disagree, or where it holds objects."""
     with archive.open(member) as stream:
         version = np.lib.format.read_magic(stream)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -95,4 +96,4 @@ def _check_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[in
         raise ValueError(f"array {member.filename!r} holds objects")
     if any(length < 0 for length in shape) or math.prod(shape) * dtype.itemsize != left:
         raise ValueError(f"array {member.filename!r} has {left} bytes, which is not what {dtype}{list(shape)} takes")
-    return shape
+    return shape, dtype

@@ -49,7 +49,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     model : estimator
         A classifier of this package, or a scikit-learn Pipeline that ends in one.
     path : path
-        The file; it is there as a whole or not at all.
+        The file, in a folder that is there; it is written as a whole or not at all.
+
+    Raises
+    ------
+    ValueError
+        If `load` would refuse the model: types that are not trusted, or members that cannot be.
 
     See Also
     --------
@@ -68,8 +73,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     0.993
     """
     content: bytes = _skops().dumps({"format": _FORMAT, "optiscore": __version__, "model": model})
-    check_archive(content)
     _refuse_unknown_types(content, "the model")
+    try:
+        check_archive(content)
+        check_contents(model)
+    except ValueError as error:
+        raise ValueError(f"the model cannot be saved so that it could be loaded: {_one_line(error)}.") from error
     write_atomically(Path(path), content)
 
 

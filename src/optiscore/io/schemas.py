@@ -40,6 +40,12 @@ def _left_out(model: Any) -> None:
         raise RefusedError("left_out_proba_ and maps_ must be of the length of the training rows and of models_")
 
 
+def _coordinates(model: Any) -> None:
+    """One coordinate per class but the first."""
+    if model.expansion_.coefficients.shape[1] != len(model.classes_) - 1:
+        raise RefusedError("expansion_.coefficients must have a column for each of classes_ but the first")
+
+
 def _encodings(model: Any) -> None:
     """One encoding per feature, or per feature and class, with a number for each category."""
     per_feature = 1 if len(model.classes_) == 2 else len(model.classes_)
@@ -174,6 +180,7 @@ SCHEMAS: Mapping[str, Members] = MappingProxyType(
                 "results_": Columns({name: kind for name, kind in _TRIED.items() if name != "log_loss"}),
             },
             _NAMES,
+            together=_coordinates,
         ),
         "optiscore.features.kernel_search.KernelExpansion": Members(
             {"anchors": Numbers("n d"), "coefficients": Numbers("n m"), "offset": Numbers("m")},

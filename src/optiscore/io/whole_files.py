@@ -9,7 +9,7 @@ from pathlib import Path
 @contextmanager
 def whole_or_nothing(target: Path) -> Iterator[Path]:
     """A path beside the target to write to, which takes the target's place at the end; after an error it is gone."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    check_target(target)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         yield beside
@@ -22,3 +22,11 @@ def write_atomically(target: Path, content: bytes) -> None:
     """Write a whole file."""
     with whole_or_nothing(target) as beside:
         beside.write_bytes(content)
+
+
+def check_target(target: Path) -> None:
+    """Refuse a file that cannot be written where it shall be; folders are not made."""
+    if target.is_dir():
+        raise ValueError(f"{target} is a folder: name a file in it.")
+    if not target.parent.is_dir():
+        raise ValueError(f"there is no folder {str(target.parent)!r} to write {target.name!r} to: make it first.")

@@ -1,0 +1,174 @@
+"""Outputs that are inputs, streams that are closed, interruptions: a line each, and nothing is lost."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from command import call
+
+COMMAND = [sys.executable, "-m", "optiscore.cli"]
+
+
+def refused(*arguments):
+    """The message of a command that must fail with one line."""
+    code, _, err = call(*arguments)
+    assert code == 1, (code, err)
+    assert err.startswith("optiscore: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_outputs_that_are_inputs(folder, tmp_path):
+    table, model = tmp_path / "t.csv", tmp_path / "m.skops"
+    table.write_bytes((folder / "train.csv").read_bytes())
+    model.write_bytes((folder / "model.skops").read_bytes())
+    (tmp_path / "link.csv").symlink_to(table)
+    os.link(table, tmp_path / "hard.csv")
+    before = table.read_bytes(), model.read_bytes()
+    for out in ("t.csv", "link.csv", "hard.csv"):
+        assert "is the input" in refused("fit", table, "-t", "label", "-o", tmp_path / out)
+        assert "is the input" in refused("predict", model, table, "-o", tmp_path / out)
+        assert "is the input" in refused("report", model, table, "-o", tmp_path / out)
+    assert "is the input" in refused("predict", model, table, "-o", model)
+    assert "is the input" in refused("report", model, table, "-o", model)
+    assert (table.read_bytes(), model.read_bytes()) == before
+
+
+def test_outputs_that_exist_are_replaced(folder, tmp_path):
+    (tmp_path / "p.csv").write_text("old")
+    assert call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "p.csv")[0] == 0
+    assert (tmp_path / "p.csv").read_text().startswith('"predicted"')
+
+
+def test_outputs_are_checked_before_any_work(folder, tmp_path):
+    for command in (
+        ("fit", tmp_path / "absent.csv", "-t", "label"),
+        ("predict", tmp_path / "absent", folder / "test.csv"),
+        ("report", tmp_path / "absent", folder / "test.csv"),
+    ):
+        assert "is a folder" in refused(*command, "-o", tmp_path)
+        assert "there is no folder" in refused(*command, "-o", tmp_path / "new" / "x.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_are_not_there(folder, tmp_path):
+    absent = tmp_path / "absent.csv"
+    for command in (
+        ("fit", absent, "-t", "label", "-o", tmp_path / "m"),
+        ("predict", folder / "model.skops", absent, "-o", tmp_path / "p.csv"),
+        ("evaluate", folder / "model.skops", absent),
+        ("inspect", absent),
+    ):
+        assert refused(*command) == f"optiscore: no file '{absent}'.\n"
+
+
+def test_a_flipped_byte_in_a_compressed_table(folder, tmp_path):
+    content = bytearray(gzip.compress((folder / "test.csv").read_bytes()))
+    for place in range(20, len(content) - 20, len(content) // 25):
+        broken = bytearray(content)
+        broken[place] ^= 0x55
+        (tmp_path / "t.csv.gz").write_bytes(broken)
+        code, _, err = call("predict", folder / "model.skops", tmp_path / "t.csv.gz", "-o", tmp_path / "p.csv")
+        assert code == 1
+        assert err.count("\n") == 1
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_columns_of_unusual_types(folder, tmp_path):
+    frame = pd.read_csv(folder / "train.csv")
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    place = table.column_names.index("colour")
+    views = table.set_column(place, "colour", table["colour"].cast(pa.string()).cast(pa.string_view()))
+    pyarrow.parquet.write_table(views, tmp_path / "views.parquet")
+    assert call("fit", tmp_path / "views.parquet", "-t", "label", "-o", tmp_path / "m.skops", "-q")[0] == 0
+    assert call("predict", tmp_path / "m.skops", tmp_path / "views.parquet", "-o", tmp_path / "p.csv")[0] == 0
+    lists = table.set_column(place, "colour", pa.array([["a"]] * len(frame)))
+    pyarrow.parquet.write_table(lists, tmp_path / "lists.parquet")
+    assert "list" in refused("fit", tmp_path / "lists.parquet", "-t", "label", "-o", tmp_path / "m2.skops")
+    assert "list" in refused("fit", tmp_path / "lists.parquet", "-t", "colour", "-o", tmp_path / "m2.skops")
+    assert "list" in refused("predict", tmp_path / "m.skops", tmp_path / "lists.parquet", "-o", tmp_path / "p2.csv")
+
+
+@pytest.mark.parametrize("index", [2**31 - 1, 2**31, 2**40, 200_000])
+def test_features_with_absurd_numbers(tmp_path, index):
+    (tmp_path / "t.txt").write_text(f"1 1:0.5 {index}:1\n2 1:0.25\n1 1:0.1\n2 1:0.3\n")
+    assert "svmlight" in (message := refused("fit", tmp_path / "t.txt", "-t", "target", "-o", tmp_path / "m")) or (
+        "features up to number" in message
+    )
+
+
+@pytest.mark.parametrize(
+    ("streams", "message"),
+    [("<&-", "standard input is closed"), (">&-", "standard output is closed")],
+)
+def test_closed_streams(folder, streams, message):
+    table = "-" if streams == "<&-" else str(folder / "test.csv")
+    command = " ".join([*COMMAND, "predict", str(folder / "model.skops"), table, streams])
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_seen_enough(folder, tmp_path):
+    frame = pd.read_csv(folder / "test.csv")
+    pd.concat([frame] * 500).to_csv(tmp_path / "long.csv", index=False)
+    process = subprocess.Popen(
+        [*COMMAND, "predict", str(folder / "model.skops"), str(tmp_path / "long.csv")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait() == 1
+        assert process.stderr.read() == b""
+
+
+def test_an_interruption_says_what_was_kept(folder, tmp_path):
+    process = subprocess.Popen(
+        [*COMMAND, "predict", str(folder / "model.skops"), "-", "-o", str(tmp_path / "p.csv")],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # The file that will take the output's place is there once the command waits for the table.
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped; " in err
+    assert "is not written" in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_members_of_a_table_model_that_cannot_be(folder, tmp_path):
+    from optiscore import io
+
+    for name, value in (
+        ("columns", [["length", "colour", 1, 1]]),
+        ("columns", "length"),
+        ("class_counts", [["yes"]]),
+        ("fold_accuracies", [float("nan")]),
+        ("fold_accuracies", [1.5]),
+        ("n_rows", -1),
+        ("target", 3),
+        ("peers", []),
+        ("groups", [None]),
+        ("groups", [[np.zeros(2), np.eye(2)]] * 3),
+    ):
+        state = io.load(folder / "model.skops")
+        state[name] = value
+        io.save(state, tmp_path / "m.skops")
+        assert "is refused" in refused("predict", tmp_path / "m.skops", folder / "test.csv", "-o", tmp_path / "p.csv")
