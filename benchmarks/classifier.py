@@ -70,4 +70,4 @@ def fit_table(rounds: int) -> Table:
 
 
 if __name__ == "__main__":
-    main(__doc__, fit_table, predict_table, rounds=5)
+    main(__doc__, fit_table, predict_table, rounds=2)

@@ -158,8 +158,9 @@ def test_command_lines(tmp_path):
     rng, tally = np.random.default_rng(0), Tally()
     mixed_frame(60).to_csv(tmp_path / "t.csv", index=False)
     assert call("fit", tmp_path / "t.csv", "-t", "label", "-o", tmp_path / "m.skops", "-q")[0] == 0
-    words = ["fit", "predict", "evaluate", "report", "inspect", "--target", "-t", "label", "-o", "--out", "--json", "-q"]
-    words += ["--rule", "tuned", "minimax", "--radius", "empirical", "-1", "nan", "--cv", "--seed", "--abstain-below", ""]
+    words = ["fit", "predict", "evaluate", "report", "inspect", "--target", "-t", "label", "-o", "--out", "--json"]
+    words += ["--rule", "tuned", "minimax", "--radius", "empirical", "-1", "nan", "--cv", "--seed", "--abstain-below"]
+    words += ["", "-q"]
     words += [str(tmp_path / name) for name in ("t.csv", "m.skops", "absent.csv", "new.csv", "new.skops", "no/new.csv")]
     words += [str(tmp_path), "--help", "--version", "ä", "%s", "length"]
     for _ in range(300):
