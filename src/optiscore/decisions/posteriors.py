@@ -54,8 +54,8 @@ def posterior_bounds(pessimistic: Array, optimistic: Array, room: Workspace = FR
     worst_sum += low
     best_sum = _sum_of_others(low, room.like("upper", low))
     best_sum += high
-    # Where all that counts is so small, terms may have been lost.
-    lost = np.minimum(worst_sum.min(axis=0), low.max(axis=0)) < np.sqrt(np.finfo(low.dtype).tiny)
+    # Where all that counts is small, terms may have been lost. Elsewhere quotients of those are smaller still.
+    lost = np.minimum(worst_sum.min(axis=0), low.max(axis=0)) < np.cbrt(np.finfo(low.dtype).tiny)
     lower, upper = np.divide(low, worst_sum, out=worst_sum), np.divide(high, best_sum, out=best_sum)
     if lost.any():
         lower[:, lost], upper[:, lost] = _bounds_by_logarithms(pessimistic[:, lost], optimistic[:, lost])

@@ -77,6 +77,9 @@ class MinimaxRule:
         if doubtful.size:
             lower, _ = posterior_bounds(low.take(doubtful, axis=1), high.take(doubtful, axis=1), scores.room)
             chosen[doubtful] = argmax_of_rows(lower)
+            # Where all of them underflow, their logarithms decide.
+            faint = doubtful[lower.max(axis=0) < np.finfo(lower.dtype).tiny]
+            chosen[faint] = argmax_of_rows(low[:, faint] - log_sum_of_others(high[:, faint]))
         return chosen
 
     def margin(self, scores: LogScores) -> Array:
