@@ -41,11 +41,12 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
         Quantile of the calibrated radii.
     decision_rule : {"tuned", "prior", "minimax"}, float or array-like of shape (n_classes,), default="tuned"
         What the scores are compared by. "tuned" chooses offsets per class that classify the most training samples
-        right (the paper's rule); of two classes exactly, of more to a local optimum, and there some 80,000 to 160,000
-        of the samples decide where there are more. "prior" weighs scores by the priors: right at radius 0, but with calibrated radii and
-        unequal class sizes the smaller class, whose radius is larger, wins everywhere. "minimax" decides for the class
-        whose smallest plausible posterior is largest; it needs no tuning. A number tau decides between two classes for
-        the second where the ratio of scores is at least tau; several numbers divide each class's score by its own.
+        right (the paper's rule): of two classes exactly, of more to a local optimum, and there some 80,000 to 160,000
+        of the samples decide where there are more. "prior" weighs scores by the priors: right at radius 0, but with
+        calibrated radii and unequal class sizes the smaller class, whose radius is larger, wins everywhere. "minimax"
+        decides for the class whose smallest plausible posterior is largest; it needs no tuning. A number tau decides
+        between two classes for the second where the ratio of scores is at least tau; several numbers divide each
+        class's score by its own.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None takes the fractions of the training samples.
     covariance_estimator : estimator, default=None
