@@ -38,9 +38,9 @@ class ClassDistances:
     def __call__(self, X: Array, room: Workspace = FRESH) -> Array:
         """Distances (n_classes, n_samples), in the type of X; of NumPy's arrays all finite, of others as they come."""
         dtype = np.float32 if X.dtype == namespace_of(X).float32 else np.float64
-        if (whitenings := self._whitenings.get(dtype)) is None:
-            whitenings = self._whitenings[dtype] = self._group(dtype)
         with np.errstate(over="ignore", invalid="ignore"):
+            if (whitenings := self._whitenings.get(dtype)) is None:
+                whitenings = self._whitenings[dtype] = self._group(dtype)
             alpha = backend_of(X).squared_lengths(X, whitenings, room)
             if is_numpy(X):
                 self._limit(X, alpha)
@@ -54,9 +54,10 @@ class ClassDistances:
             origin = self._means[left].mean(axis=0)
             near = self._within_reach(left, origin, dtype)
             if not near.any():
-                # Around the mean of one of them, that one is near.
                 origin = self._means[left[0]]
                 near = self._within_reach(left, origin, dtype)
+                # Around its own mean a class is near, whatever becomes of the others.
+                near[0] = True
             for first in range(0, np.count_nonzero(near), most):
                 group = left[near][first : first + most]
                 groups.append(Whitening(group, origin, self._means[group], self._whiteners[group], dtype))
@@ -64,9 +65,8 @@ class ClassDistances:
         return groups
 
     def _within_reach(self, classes: np.ndarray, origin: FloatArray, dtype: Any) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            shifts = self._whiteners[classes] @ (self._means[classes] - origin)[:, :, None]
-            return (np.abs(shifts) <= _REACH[dtype]).all(axis=(1, 2))
+        shifts = self._whiteners[classes] @ (self._means[classes] - origin)[:, :, None]
+        return (np.abs(shifts) <= _REACH[dtype]).all(axis=(1, 2))
 
     def _limit(self, X: FloatArray, alpha: FloatArray) -> None:
         """Replace distances that overflow."""

@@ -1,5 +1,6 @@
 """A loaded model, checked as a whole: every member by the schema of its type, and what it says of a sample."""
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,7 +81,8 @@ def _ask(name: str, part: Any) -> None:
     if question is None or not (feature_map is None or _type_name(feature_map) in _QUESTIONS):
         return
     try:
-        with np.errstate(all="ignore"):
+        # A sample without names is as good as any, and so is one at zero.
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             answer = getattr(part, question)(np.zeros((1, part.n_features_in_)))
     # Whatever its members lead to.
     except Exception as error:
