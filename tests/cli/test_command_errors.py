@@ -83,8 +83,8 @@ def test_outputs_that_cannot_be(folder, tmp_path):
         assert code == 1
         assert message in err
     assert [path.name for path in tmp_path.iterdir()] == ["sub"]
-    assert call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "new" / "x.csv.gz")[0] == 0
-    assert len(pd.read_csv(tmp_path / "new" / "x.csv.gz")) == 120
+    assert call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "sub" / "x.csv.gz")[0] == 0
+    assert len(pd.read_csv(tmp_path / "sub" / "x.csv.gz")) == 120
     assert call("predict", folder / "model.skops", folder / "test.csv", "-o", "/dev/null")[0] == 0
     assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--cv", "--radius", "3")[0] == 2
 
