@@ -358,3 +358,21 @@ def test_estimators_without_weights_are_refused_with_weights():
     model = OptimisticScoreClassifier(covariance_estimator=LedoitWolf())
     with pytest.raises(ValueError, match="LedoitWolf does not support sample_weight"):
         model.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([-100, -1, 100], np.int8),
+        np.array([-30_000, 1, 30_000], np.int16),
+        np.array([0, 200, 255], np.uint8),
+        np.array([2**64 - 3, 2**64 - 2, 2**64 - 1], np.uint64),
+        np.array([-(2**63), 0, 2**63 - 1]),
+    ],
+)
+def test_integer_labels_of_any_size(labels):
+    X, y = blobs(3)
+    model = OptimisticScoreClassifier().fit(X, labels[y])
+    np.testing.assert_array_equal(model.classes_, labels)
+    assert model.classes_.dtype == labels.dtype
+    np.testing.assert_array_equal(model.predict(X), labels[OptimisticScoreClassifier().fit(X, y).predict(X)])

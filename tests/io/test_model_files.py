@@ -14,9 +14,15 @@ from mutations import KINDS_OF_FILES, arrays_of, npy, rewrite, schema_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 
-from optiscore import Likelihood, OptimisticScoreClassifier, OptimisticScoreClassifierCV, RidgeCovariance
+from optiscore import (
+    KernelDiscriminantClassifier,
+    Likelihood,
+    OptimisticScoreClassifier,
+    OptimisticScoreClassifierCV,
+    RidgeCovariance,
+)
 from optiscore.features.dates import expand_dates
 from optiscore.io import load, save
 from optiscore.scores import LIKELIHOODS
@@ -231,3 +237,44 @@ def test_files_in_folders_that_are_not_there(tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
         save(OptimisticScoreClassifier().fit(X, y), tmp_path / "absent" / "model.skops")
     assert list(tmp_path.iterdir()) == []
+
+
+def pipelines():
+    """Legitimate transformers in front whose members are not what one would think first."""
+    X, _ = blobs(2)
+    holes, empty = X.copy(), X.copy()
+    holes[::7, 1] = empty[:, 1] = np.nan
+    text = np.array([None, "b", "a", "c"], dtype=object)[np.arange(len(X)) % 4][:, None]
+    floats = np.array([np.nan, 2.0, 1.0])[np.arange(len(X)) % 3][:, None]
+    classifier = OptimisticScoreClassifier()
+    order = np.array(["lo", "mid", "hi"], dtype=object)[np.arange(len(X)) % 3][:, None]
+    state = np.random.RandomState(0)
+    return {
+        "missing category": (make_pipeline(OneHotEncoder(sparse_output=False), classifier), text),
+        "missing number": (make_pipeline(OneHotEncoder(sparse_output=False), classifier), floats),
+        "given order": (
+            make_pipeline(OneHotEncoder(categories=[["lo", "mid", "hi"]], sparse_output=False), classifier),
+            order,
+        ),
+        "target encoder": (make_pipeline(TargetEncoder(), classifier), text),
+        "constant": (make_pipeline(SimpleImputer(strategy="constant", fill_value=0), classifier), holes),
+        "most frequent": (make_pipeline(SimpleImputer(strategy="most_frequent"), classifier), X.round().astype(int)),
+        "empty column": (make_pipeline(SimpleImputer(), classifier), empty),
+        "scaled empty column": (make_pipeline(StandardScaler(), SimpleImputer(), classifier), empty),
+        "random state": (KernelDiscriminantClassifier("short", random_state=state), X),
+        "tiny weights": (OptimisticScoreClassifier(decision_rule="minimax"), X),
+    }
+
+
+@pytest.mark.parametrize("name", pipelines())
+@pytest.mark.filterwarnings("ignore:Skipping features without any observed values")
+def test_legitimate_models_are_not_refused(tmp_path, name):
+    model, X = pipelines()[name]
+    y = blobs(2)[1]
+    with np.errstate(invalid="ignore"):
+        if name == "tiny weights":
+            model.fit(X, y, sample_weight=np.full(len(X), 1e-20))
+        else:
+            model.fit(X, y)
+    save(model, tmp_path / "model.skops")
+    np.testing.assert_array_equal(load(tmp_path / "model.skops").predict_proba(X), model.predict_proba(X))

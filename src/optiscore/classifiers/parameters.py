@@ -68,7 +68,9 @@ def choose_radii(radius: Any, quantile: float, classes: Sequence[ClassData], mom
     if isinstance(radius, str):
         _check_calibration(radius, quantile)
         calibrate = _clt if radius == "clt" else _empirical
-        return np.array([calibrate(known, moments, c, quantile) for c, known in enumerate(classes)])
+        radii = np.array([calibrate(known, moments, c, quantile) for c, known in enumerate(classes)])
+        # Beyond, scores no longer change.
+        return np.minimum(radii, RADIUS_CEILING)
     labels = [known.label for known in classes]
     if isinstance(radius, Mapping):
         if set(radius) != set(labels):

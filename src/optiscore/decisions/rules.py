@@ -157,8 +157,8 @@ def _offsets(decision_rule: Any, n_classes: int) -> FloatArray:
 
 def weigh(scores: LogScores, offsets: FloatArray) -> tuple[Array, Array]:
     """Worst and best log scores plus a number per class, in the scores' workspace."""
-    low = add_per_class(scores.pessimistic, offsets, scores.room, "scratch 1")
-    return low, add_per_class(scores.optimistic, offsets, scores.room, "scratch 0")
+    low = add_per_class(scores.pessimistic, offsets, scores.room, "weighed pessimistic")
+    return low, add_per_class(scores.optimistic, offsets, scores.room, "weighed optimistic")
 
 
 def add_per_class(columns: Array, values: FloatArray, room: Workspace = FRESH, name: str = "columns") -> Array:

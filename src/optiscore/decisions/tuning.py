@@ -33,8 +33,10 @@ def tuned_offsets(
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples.
     """
+    if len(priors) == 2:
+        return tuned_offsets_of_two(optimistic[1] - optimistic[0], codes, sample_weight)
     scores, n = _RankedScores(optimistic, codes, sample_weight), len(codes)
-    if len(priors) == 2 or n <= _MANY:
+    if n <= _MANY:
         return ascend(scores, priors)
     start = ascend(scores.every(n // _START), priors)
     return ascend(scores, priors, start=start, least_gain=_LEAST_GAIN)
@@ -48,13 +50,12 @@ def tuned_offsets_of_two(ratio: FloatArray, codes: np.ndarray, sample_weight: Fl
 def representatives(
     codes: np.ndarray, n_classes: int, sample_weight: FloatArray | None
 ) -> tuple[np.ndarray | None, FloatArray | None]:
-    """The samples that offsets are tuned to, None for all, and their weights.
+    """The samples that offsets of more than two classes are tuned to, None for all, and their weights.
 
-    With two classes all samples count, and the offsets are the best there are. More classes are tuned to 80,000 evenly
-    spaced samples or somewhat more; a rare class keeps more of its own, which weigh less.
+    These are 80,000 evenly spaced samples or somewhat more; a rare class keeps more of its own, which weigh less.
     """
     step = len(codes) // _ENOUGH
-    if n_classes == 2 or step < 2:
+    if step < 2:
         return None, sample_weight
     steps = np.clip(np.bincount(codes, minlength=n_classes) // _ENOUGH_OF_CLASS, 1, step)
     rows = np.sort(np.concatenate([np.flatnonzero(codes == c)[:: steps[c]] for c in range(n_classes)]))
@@ -155,7 +156,7 @@ class _Contenders:
 
     def __init__(self, optimistic: FloatArray, offsets: FloatArray) -> None:
         self._optimistic, n = optimistic, optimistic.shape[1]
-        self.first, self.second = np.empty((2, n), dtype=np.int16)
+        self.first, self.second = np.empty((2, n), dtype=np.int32)
         self._highest, self._next = np.empty((2, n), dtype=np.result_type(optimistic, offsets))
         self._rank(slice(None), offsets)
 

@@ -11,7 +11,8 @@ import numpy as np
 
 _SCHEMA = "schema.json"
 
-#: What the schema of a model file consists of. Others (methods, operators, partial functions) could reach further.
+#: What the schema of a model file consists of. Others, such as methods, operators and partial functions, could reach
+#: further, and no estimator that can be saved needs them.
 _NODES = frozenset(
     {
         "DTypeNode",
@@ -22,6 +23,8 @@ _NODES = frozenset(
         "MaskedArrayNode",
         "NdArrayNode",
         "ObjectNode",
+        "RandomGeneratorNode",
+        "RandomStateNode",
         "SliceNode",
         "TupleNode",
         "TypeNode",

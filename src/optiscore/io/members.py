@@ -71,8 +71,8 @@ class Count:
         counts = np.asarray(value)
         if counts.dtype.kind not in "fiu" or counts.shape not in ((), (lengths.get("d"),)):
             raise RefusedError(f"{name} must be a number, or one per feature")
-        if not (np.isfinite(counts) & (counts >= 1)).all():
-            raise RefusedError(f"{name} must be finite and >= 1")
+        if not (np.isfinite(counts) & (counts >= 0)).all() or counts.max() < 1:
+            raise RefusedError(f"{name} must be finite and >= 0, and not all 0")
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,22 @@ class Labels:
 
 
 @dataclass(frozen=True)
+class Categories:
+    """Distinct values of a column in any order, of which one may be missing."""
+
+    def check(self, name: str, value: Any, lengths: Lengths) -> None:
+        """Refuse what are no categories."""
+        if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "biufUO" or not len(value):
+            raise RefusedError(f"{name} must be an array of values")
+        # A missing value is not equal to itself.
+        known = [each for each in value.tolist() if each is not None and each == each]
+        if len(value) - len(known) > 1 or len({(type(each), each) for each in known}) < len(known):
+            raise RefusedError(f"{name} must hold distinct values, and at most one that is missing")
+        if value.dtype.kind == "f" and np.isinf(value).any():
+            raise RefusedError(f"{name} must not be infinite")
+
+
+@dataclass(frozen=True)
 class Texts:
     """An array of text."""
 
@@ -140,8 +156,8 @@ class Cells:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUO":
             raise RefusedError(f"{name} must be an array")
         check_shape(name, value, self.shape, lengths)
-        if value.dtype.kind == "f" and np.isinf(value).any():
-            raise RefusedError(f"{name} must not be infinite")
+        if value.dtype.kind == "f" and (np.isinf(value).any() or (value.size and np.isnan(value).all())):
+            raise RefusedError(f"{name} must not be infinite, nor all missing")
 
 
 @dataclass(frozen=True)

@@ -72,11 +72,16 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     round(load(f"{folder}/iris.skops").score(X, y), 3)
     0.993
     """
-    content: bytes = _skops().dumps({"format": _FORMAT, "optiscore": __version__, "model": model})
+    skops = _skops()
+    try:
+        content: bytes = skops.dumps({"format": _FORMAT, "optiscore": __version__, "model": model})
+    # skops meets whatever an estimator may hold.
+    except Exception as error:
+        raise ValueError(f"the model cannot be saved: {_one_line(error)}.") from error
     _refuse_unknown_types(content, "the model")
     try:
         check_archive(content)
-        check_contents(_skops().loads(content, trusted=list(_TRUSTED))["model"])
+        check_contents(skops.loads(content, trusted=list(_TRUSTED))["model"])
     # What is written must be what can be read, whatever the model is.
     except Exception as error:
         raise ValueError(f"the model cannot be saved so that it could be loaded: {_one_line(error)}.") from error

@@ -8,7 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from .members import Cells, Columns, Count, Each, Labels, Members, Number, Numbers, RefusedError, Texts, Type
+from .members import (
+    Categories,
+    Cells,
+    Columns,
+    Count,
+    Each,
+    Labels,
+    Members,
+    Number,
+    Numbers,
+    RefusedError,
+    Texts,
+    Type,
+)
 
 _D = {"n_features_in_": Number(1, 1e9, length="d")}
 _NAMES = {"feature_names_in_": Texts("d")}
@@ -56,6 +69,12 @@ def _encodings(model: Any) -> None:
     mean = np.asarray(model.target_mean_)
     if mean.dtype.kind != "f" or mean.shape not in ((), (len(model.classes_),)) or not np.isfinite(mean).all():
         raise RefusedError("target_mean_ must hold a finite number, or one per class")
+
+
+def _imputed(model: Any) -> None:
+    """Numbers are not imputed in columns of text."""
+    if model.statistics_.dtype.kind != "O" and getattr(model, "_fit_dtype", np.dtype(float)).kind in "UO":
+        raise RefusedError("statistics_ and _fit_dtype must be of one kind")
 
 
 def _linear(model: Any) -> None:
@@ -205,19 +224,26 @@ SCHEMAS: Mapping[str, Members] = MappingProxyType(
         ),
         "optiscore.moments.sums.MomentSums": Members(_SUMS),
         "sklearn.impute._base.SimpleImputer": Members(
-            {**_D, "statistics_": Numbers("d")}, {**_NAMES, "_fit_dtype": Type("fO"), "_fill_dtype": Type("fO")}
+            {**_D, "statistics_": Cells("d")},
+            {**_NAMES, "_fit_dtype": Type("biufUO"), "_fill_dtype": Type("biufUO")},
+            together=_imputed,
         ),
         "sklearn.preprocessing._data.StandardScaler": Members(
             {**_D, "n_samples_seen_": Count()},
-            {"mean_": Numbers("d"), "var_": Numbers("d", 0), "scale_": Numbers("d", 1e-300), **_NAMES},
+            {
+                "mean_": Numbers("d", may_be_nan=True),
+                "var_": Numbers("d", 0, may_be_nan=True),
+                "scale_": Numbers("d", 1e-300, may_be_nan=True),
+                **_NAMES,
+            },
         ),
         "sklearn.preprocessing._encoders.OneHotEncoder": Members(
-            {**_D, "categories_": Each(Labels("n", fewest=1), "d")}, _NAMES, together=_dropped
+            {**_D, "categories_": Each(Categories(), "d")}, _NAMES, together=_dropped
         ),
         "sklearn.preprocessing._target_encoder.TargetEncoder": Members(
             {
                 **_D,
-                "categories_": Each(Labels("n", fewest=1), "d"),
+                "categories_": Each(Categories(), "d"),
                 "classes_": Labels(),
                 "encodings_": Each(Numbers("n")),
             },

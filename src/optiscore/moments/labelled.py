@@ -84,12 +84,14 @@ def comparing_labels() -> Iterator[None]:
 def encode_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sorted distinct labels, and the index of each label among them; integers of a small range without sorting."""
     if labels.dtype.kind in "iu" and labels.size:
-        lowest = labels.min()
-        if int(labels.max()) - int(lowest) < _SMALL_RANGE:
-            places = (labels - lowest).astype(np.int32)
+        # Differences of signed integers may need more bits than they have.
+        wide = labels.astype(np.int64, copy=False) if labels.dtype.kind == "i" else labels
+        lowest = wide.min()
+        if int(wide.max()) - int(lowest) < _SMALL_RANGE:
+            places = (wide - lowest).astype(np.int32)
             is_there = np.bincount(places) > 0
-            classes = np.flatnonzero(is_there).astype(labels.dtype) + lowest
-            return classes, (np.cumsum(is_there, dtype=np.int32) - 1)[places]
+            classes = np.flatnonzero(is_there).astype(wide.dtype) + lowest
+            return classes.astype(labels.dtype), (np.cumsum(is_there, dtype=np.int32) - 1)[places]
     return np.unique(labels, return_inverse=True)
 
 

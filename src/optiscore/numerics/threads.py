@@ -51,10 +51,6 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 # Reading it from the system takes a third as long.
 _n_cores = cache(joblib.cpu_count)
 
-# A forked process has the objects, but not the threads.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
 
 class _SingleThreadedBlas:
     """Context in which BLAS runs on one thread; the first to enter sets it, the last to leave sets it back.
@@ -85,3 +81,13 @@ single_threaded_blas = _SingleThreadedBlas()
 @cache
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+def _forget_threads() -> None:
+    """A forked process has the objects, but not the threads that use them."""
+    _pool.cache_clear()
+    single_threaded_blas.__init__()  # type: ignore[misc]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
