@@ -195,7 +195,8 @@ def _with_plain_text(table: pa.Table) -> pa.Table:
     """Columns of other kinds of text as text, on which everything works."""
     for i, kind in enumerate(table.schema):
         if str(kind.type) == "string_view":
-            table = table.set_column(i, kind.name, table.column(i).cast(pa.string()))
+            # Older versions of pyarrow cannot cast it.
+            table = table.set_column(i, kind.name, pa.array(table.column(i).to_pylist(), pa.string()))
     return table
 
 
