@@ -103,6 +103,15 @@ def test_most_ratios_are_not_sorted():
     assert right.max() == best_threshold(ratio, positive)[1]
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-320, 1e-300, 1e300, 1.7e308])
+def test_many_ratios_of_any_size(size):
+    rng = np.random.default_rng(0)
+    positive = rng.random(thresholds._BINNED) < 0.5
+    ratio = size * np.where(positive, rng.uniform(0, 1, positive.size), rng.uniform(-1, 0.2, positive.size))
+    threshold, right = best_threshold(ratio, positive)
+    assert right == ((ratio >= threshold) == positive).sum()
+
+
 def test_rare_classes_keep_their_samples_when_others_are_thinned_out():
     codes = np.repeat([0, 1, 2], [300_000, 100_000, 400])
     rows, weight = representatives(codes, 3, None)

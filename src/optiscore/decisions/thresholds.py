@@ -55,9 +55,12 @@ def _cuts_in_bins(
     """
     some = np.sort(ratio[:: ratio.size // 256])
     lowest, highest = some[5], some[-6]
-    if not lowest < highest:
-        return None
-    bins = np.clip((ratio - lowest) * ((_N_BINS - 2) / (highest - lowest)), -1, _N_BINS - 2).astype(np.int32)
+    # Ratios may be so large, or so near each other, that their differences have no scale.
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = (_N_BINS - 2) / (highest - lowest)
+        if not 0 < scale < np.inf:
+            return None
+        bins = np.clip((ratio - lowest) * scale, -1, _N_BINS - 2).astype(np.int32)
     bins += 1
     weights = np.bincount(2 * bins + positive, sample_weight, minlength=2 * _N_BINS).reshape(_N_BINS, 2)
     gains = weights[:, 0] - weights[:, 1]

@@ -79,6 +79,7 @@ class _Sums(NamedTuple):
                 second += u.T @ u
         return cls(weight, first, second, lowest, highest)
 
+    # Sums are added, where tuples would be joined.
     def __add__(self, other: Self) -> Self:  # type: ignore[override]
         return type(self)(
             self.weight + other.weight,
