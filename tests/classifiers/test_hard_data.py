@@ -8,6 +8,9 @@ from sklearn.datasets import load_iris
 
 from optiscore import OptimisticScoreClassifier
 
+# The rule is tried on purpose where it must not be used.
+pytestmark = pytest.mark.filterwarnings("ignore:decision_rule='prior' gives all")
+
 
 def finite_and_consistent(model, X):
     """All outputs are finite, and the label is the most probable one."""

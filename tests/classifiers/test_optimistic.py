@@ -1,6 +1,7 @@
 """The classifier as an estimator: scikit-learn's checks, special cases, thresholds, weights, types and bad input."""
 
 import pickle
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -32,6 +33,7 @@ from optiscore.scores import LIKELIHOODS
     OptimisticScoreClassifier(covariance_estimator=RidgeCovariance()),
     RidgeCovariance(),
 )
+@pytest.mark.filterwarnings("ignore:decision_rule='prior' gives all")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -376,3 +378,16 @@ def test_integer_labels_of_any_size(labels):
     np.testing.assert_array_equal(model.classes_, labels)
     assert model.classes_.dtype == labels.dtype
     np.testing.assert_array_equal(model.predict(X), labels[OptimisticScoreClassifier().fit(X, y).predict(X)])
+
+
+def test_prior_that_gives_all_samples_to_one_class_warns():
+    """The smaller class has the larger radius and wins everywhere."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(540) < 46).astype(int)
+    X = rng.normal(size=(540, 18)) + 0.3 * y[:, None]
+    with pytest.warns(UserWarning, match="gives all training samples to class 1"):
+        model = OptimisticScoreClassifier(decision_rule="prior").fit(X, y)
+    assert set(model.predict(X)) == {1}
+    with warnings.catch_warnings(action="error"):
+        OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
+        OptimisticScoreClassifier(radius=0, decision_rule="prior").fit(X, y)

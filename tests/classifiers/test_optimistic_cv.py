@@ -19,6 +19,9 @@ from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV, Ri
 from optiscore.model_selection.candidates import DEFAULT_FACTORS
 from optiscore.plotting import RadiusSearchDisplay
 
+# The rule is tried on purpose where it must not be used.
+pytestmark = pytest.mark.filterwarnings("ignore:decision_rule='prior' gives all")
+
 CV = OptimisticScoreClassifierCV
 
 

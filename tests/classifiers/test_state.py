@@ -69,6 +69,7 @@ def test_setting_an_attribute_changes_predictions_or_raises(likelihood, rule, n_
         assert same(everything(changed, X), before), name
 
 
+@pytest.mark.filterwarnings("ignore:decision_rule='prior' gives all")
 @pytest.mark.parametrize("rule", ["prior", "minimax"])
 def test_rules_by_priors_follow_the_priors(rule):
     X, y = blobs(3)

@@ -10,6 +10,9 @@ from sklearn.datasets import make_blobs
 from optiscore import OptimisticScoreClassifier, extremal_moments
 from optiscore.scores import LIKELIHOODS
 
+# The rule is tried on purpose where it must not be used.
+pytestmark = pytest.mark.filterwarnings("ignore:decision_rule='prior' gives all")
+
 
 def log_scores_at(x, means, precisions, likelihood):
     """Log scores of one point under many moments, straight from the definition."""

@@ -1,5 +1,6 @@
 """OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..decisions.log_scores import ScoreModel
-from ..decisions.rules import choose_offsets
+from ..decisions.rules import choose_offsets, decide
 from ..decisions.tuning import representatives, tuned_offsets, tuned_offsets_of_two
 from ..moments.labelled import ClassData
 from ..moments.nominal import class_priors, estimate_moments
@@ -192,7 +193,28 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
             codes = training.codes if rows is None else training.codes[rows]
             return tuned_offsets(to_host(model.optimistic(in_place(some))), codes, priors, weight)
 
-        return self._learn(training.labels, training.by_class(), tune, training.X)
+        self._learn(training.labels, training.by_class(), tune, training.X)
+        if self.decision_rule_ == "prior":
+            self._warn_if_one_class_wins(training.X)
+        return self
+
+    def _warn_if_one_class_wins(self, samples: Array) -> None:
+        """A class with a larger radius may win everywhere if scores are weighed by the priors."""
+        rule, scores = self._model.rule, self._model.scores
+
+        def winners(X: Array) -> np.ndarray:
+            codes = scores.map(in_place(X), lambda known: decide(rule, known), rule.needs_pessimistic)
+            return np.unique(to_host(codes))
+
+        # The means are few: where two classes win at these, there is no need to ask all samples.
+        if len(self.classes_) > 1 and len(winners(scores.moments.means)) == 1 and len(won := winners(samples)) == 1:
+            label = self.classes_[int(won[0])].item()
+            warnings.warn(
+                f"decision_rule='prior' gives all training samples to class {label!r}, since scores grow with the "
+                f"radius of their class. Use decision_rule='minimax' or 'tuned', or a smaller radius.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _check_for_blocks(self) -> None:
         check_for_blocks(self.decision_rule, self.radius, self.covariance_estimator)
