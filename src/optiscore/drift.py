@@ -1,88 +1,321 @@
-"""Is the data at hand still what the model was trained on? The divergence of its moments, against the radii."""
+"""Do rows still look like the training rows? Which features moved, with one false alarm in twenty for all together."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
 
-from .ambiguity.divergence import moment_divergence
-from .ambiguity.radii import clt_radius, empirical_radius
-from .moments.covariance import standardised_ledoit_wolf
-from .moments.sums import MomentSums
+from .numerics.types import FloatArray
 
-_MAX_SIMULATED = 5_000
+# Deviations beyond so many scales count as this: a few wild values are no drift, and sums are nearly Gaussian.
+_FARTHEST = 3.0
+
+# The standard error of a mean is taken to be at most this part of the deviation: where nearly all rows agree, one that
+# does not is no drift.
+_LEVERAGE = 0.25
+
+# Fewer rows than this, of a predicted label or of all, tell nothing.
+_FEWEST = 8
+
+# Correlations of more statistics than this are taken as 0, which makes false alarms rarer than promised.
+_MOST_CORRELATED = 600
+
+# How the chance of a false alarm is shared out, per statistic: the place of a feature in all rows is what drifts first.
+_SHARE_OF_PLACE, _SHARE_OF_SPREAD, _SHARE_OF_GROUPS = 1.0, 0.3, 0.15
+
+_N_SIMULATED, _SIMULATED_AT_ONCE = 4_000, 2_000_000
+
+
+class Shift(NamedTuple):
+    """One feature that moved in all rows, or in those of a predicted label.
+
+    Parameters
+    ----------
+    feature : int
+        Its index.
+    group : int or None
+        Index of the predicted label; None is all rows.
+    is_spread : bool
+        Whether its distance from the training median changed, not its place.
+    change : float
+        By how many scales (standard deviations, for Gaussian features).
+    p_value : float
+        Probability that chance alone moves any feature of any group as surely as this.
+    """
+
+    feature: int
+    group: int | None
+    is_spread: bool
+    change: float
+    p_value: float
 
 
 class Drift(NamedTuple):
-    """Divergence of a group of rows from the training moments, and what it is compared with.
+    """Whether rows drifted: the p-value of everything together, and the features that moved, surest first.
 
-    The radius covers the error of the training moments. The moments of few rows are off by chance, too: the allowance
-    is what 95 of 100 such groups stay below that come from the training moments, enlarged for tails that are heavier
-    than Gaussian ones.
+    The p-value is None where there are too few rows, or no features, to tell.
     """
 
-    group: str
-    rows: int
-    divergence: float | None
-    radius: float
-    allowance: float | None
+    p_value: float | None
+    shifts: list[Shift]
 
-    @property
-    def verdict(self) -> str:
-        """In words."""
-        if self.divergence is None or self.allowance is None:
-            return "too few rows to tell"
-        if self.divergence <= self.radius:
-            return "inside the ball that the guarantee covers"
-        if self.divergence <= self.radius + self.allowance:
-            return "outside, but by no more than so few rows are off by chance"
-        return "outside the ball: the guarantee does not cover these rows"
+    def found(self, level: float = 0.05) -> list[Shift]:
+        """The features that moved, with at most this chance of any false alarm."""
+        return [shift for shift in self.shifts if shift.p_value <= level]
 
 
-def training_groups(model: Any, X: np.ndarray) -> list[Any]:
-    """Mean and covariance of the training rows by predicted label, and of all of them.
+@dataclass(frozen=True)
+class DriftReference:
+    """What is kept of training rows to tell drift later: places, spreads and their correlations, and no rows.
 
-    Rows that are predicted as a class are not the class: what lies beyond the boundary is cut off. Later rows are
-    therefore compared with the training rows that got the same label.
+    Each feature has two statistics: its deviation u from the training median in units of its scale, clipped, and
+    abs(u). Their means in later rows are compared with those in training, for all rows and for the rows of each
+    predicted label. The largest deviation is judged against what chance does to the largest of all, which is drawn from
+    a normal distribution with the correlations of the training rows.
+
+    Parameters
+    ----------
+    centre, scale : ndarray of shape (n_features,)
+        Median and scale of each feature.
+    counts : ndarray of shape (n_groups,)
+        Training rows by predicted label.
+    means, deviations : ndarray of shape (n_groups, 2 * n_features)
+        Mean and standard deviation of the statistics in each group.
+    correlation : ndarray of shape (2 * n_features, 2 * n_features), or (0, 0)
+        Correlations of the statistics within groups; empty where there are too many to keep.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.drift import DriftReference
+    >>> rng = np.random.default_rng(0)
+    >>> X, predicted = rng.normal(size=(400, 3)), rng.integers(2, size=400)
+    >>> reference = DriftReference.from_rows(X, predicted, n_groups=2)
+    >>> later, labels = rng.normal(size=(100, 3)), rng.integers(2, size=100)
+    >>> reference.compare(later, labels).found()
+    []
+    >>> moved = reference.compare(later + [0, 0.8, 0], labels).found()[0]
+    >>> moved.feature, moved.change > 0.5, moved.p_value < 0.001
+    (1, True, True)
     """
-    predicted = model.predict(X)
-    parts = [*(X[predicted == label] for label in model.classes_), X]
-    return [_moments(part) if len(part) >= 2 else None for part in parts]
+
+    centre: FloatArray
+    scale: FloatArray
+    counts: FloatArray
+    means: FloatArray
+    deviations: FloatArray
+    correlation: FloatArray
+
+    @classmethod
+    def from_rows(cls, X: ArrayLike, groups: ArrayLike, n_groups: int) -> Self:
+        """From training rows and the index of the label that each is predicted, by a model that has not seen it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Training rows; NaN is a missing value.
+        groups : array-like of shape (n_rows,)
+            Index of the predicted label of each row.
+        n_groups : int
+            Number of labels.
+        """
+        rows, codes = np.asarray(X, dtype=np.float64), np.asarray(groups)
+        known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
+        centre = np.nanmedian(known, axis=0) if known.shape[1] else np.zeros(0)
+        scale = _scales(known)
+        statistics = _statistics(rows, centre, scale)
+        counts, means, deviations = _moments(statistics, codes, n_groups)
+        correlation = np.zeros((0, 0))
+        if statistics.shape[1] <= _MOST_CORRELATED:
+            within = _over(statistics - means[codes], deviations[codes])
+            correlation = within.T @ within / len(rows)
+            np.fill_diagonal(correlation, 1.0)
+        return cls(centre, scale, counts, means, deviations, correlation)
+
+    def compare(self, X: ArrayLike, groups: ArrayLike, *, random_state: int = 0) -> Drift:
+        """Which features of later rows are not where they were.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Later rows; NaN is a missing value.
+        groups : array-like of shape (n_rows,)
+            Index of the predicted label of each.
+        random_state : int, default=0
+            Seed of the draws that stand for chance.
+
+        Returns
+        -------
+        Drift
+        """
+        statistics = _statistics(np.asarray(X, dtype=np.float64), self.centre, self.scale)
+        later = _moments(statistics, np.asarray(groups), len(self.counts))
+        parts = [*self._by_group(*later), self._overall(*later)]
+        usable = np.concatenate([np.full(len(part.change), part.is_usable) for part in parts])
+        if not usable.any():
+            return Drift(None, [])
+        surprises = np.concatenate([part.surprise for part in parts])
+        by_chance = self._by_chance(parts, random_state)
+        order = [i for i in np.argsort(-surprises, kind="stable") if usable[i]]
+        p_values = (1 + (by_chance[:, None] >= surprises[order]).sum(axis=0)) / (1 + len(by_chance))
+        # Where nearly nothing varied in training, chance has little to draw from: no p-value is below its own.
+        weights = np.concatenate([part.weight for part in parts])
+        p_values = np.maximum(p_values, np.minimum(2 * weights[order] * np.exp(-surprises[order]), 1))
+        changes = np.concatenate([part.change for part in parts])
+        width = statistics.shape[1]
+        shifts = [
+            Shift(
+                feature=int(i % width % len(self.centre)),
+                group=int(i // width) if i // width < len(self.counts) else None,
+                is_spread=bool(i % width >= len(self.centre)),
+                change=float(changes[i]),
+                p_value=float(p),
+            )
+            for i, p in zip(order, p_values, strict=True)
+        ]
+        return Drift(shifts[0].p_value, shifts)
+
+    def state(self) -> dict[str, FloatArray]:
+        """The arrays by name, for a file."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_state(cls, state: Any) -> Self:
+        """The way back from `state`, with every array checked."""
+        names = [field.name for field in fields(cls)]
+        if not isinstance(state, dict) or sorted(state) != sorted(names):
+            raise ValueError(f"drift must hold {', '.join(names)}")
+        p, n_groups = np.shape(state["centre"])[:1], np.shape(state["counts"])[:1]
+        q = 2 * p[0] if p else 0
+        kept = (q, q) if q <= _MOST_CORRELATED else (0, 0)
+        shapes = [p, p, n_groups, (*n_groups, q), (*n_groups, q), kept]
+        for name, shape in zip(names, shapes, strict=True):
+            array = state[name]
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
+                raise ValueError(f"drift.{name} must be an array of numbers of shape {shape}")
+            if not np.isfinite(array).all() or (name in ("scale", "counts", "deviations") and (array < 0).any()):
+                raise ValueError(f"drift.{name} must hold finite numbers, and no negative counts or scales")
+        return cls(**state)
+
+    def _by_group(self, counts: FloatArray, means: FloatArray, deviations: FloatArray) -> list["_Compared"]:
+        weight = _SHARE_OF_GROUPS / len(self.counts)
+        pairs = zip(self.counts, counts, self.means, means, self.deviations, deviations, strict=True)
+        return [
+            _compare(weight, n_before, n, now - before, _pooled(n_before, spread, n, later))
+            for n_before, n, before, now, spread, later in pairs
+        ]
+
+    def _overall(self, counts: FloatArray, means: FloatArray, deviations: FloatArray) -> "_Compared":
+        before, spread = _together(self.counts, self.means, self.deviations)
+        now, later = _together(counts, means, deviations)
+        n_before, n = self.counts.sum(), counts.sum()
+        return _compare(1.0, n_before, n, now - before, _pooled(n_before, spread, n, later))
+
+    def _by_chance(self, parts: Sequence["_Compared"], random_state: int) -> FloatArray:
+        """The largest surprise of many draws in which nothing drifted.
+
+        Within the groups deviations are normal with the training correlations; shares of the groups are off by chance,
+        too; all rows are what the groups make of them.
+        """
+        rng = np.random.default_rng(random_state)
+        n_groups, q = self.means.shape
+        shares = self.counts / self.counts.sum()
+        mean, deviation = _together(self.counts, self.means, self.deviations)
+        root = _root(self.correlation) if len(self.correlation) else None
+        weights = np.concatenate([part.weight for part in parts])
+        damping = np.concatenate([part.damping for part in parts])
+        largest = []
+        at_once = max(1, min(_N_SIMULATED, _SIMULATED_AT_ONCE // (n_groups * q)))
+        for start in range(0, _N_SIMULATED, at_once):
+            n = min(at_once, _N_SIMULATED - start)
+            within = rng.normal(size=(n, n_groups, q))
+            within = within if root is None else within @ root
+            moved = rng.normal(size=(n, n_groups)) * np.sqrt(shares)
+            moved -= moved.sum(axis=1, keepdims=True) * shares
+            total = np.einsum("ngq,gq->nq", within, np.sqrt(shares)[:, None] * self.deviations)
+            total = _over(total + moved @ (self.means - mean), deviation)
+            values = np.concatenate([within.reshape(n, -1), total], axis=1)
+            largest.append(_surprise(damping * values, np.inf, weights).max(axis=1))
+        return np.concatenate(largest)
 
 
-def _moments(X: np.ndarray) -> list[Any]:
-    sums = MomentSums.from_samples(X)
-    return [sums.mean, standardised_ledoit_wolf(sums, np.ones(X.shape[1]))]
+class _Compared(NamedTuple):
+    """The statistics of a group of rows beside those of training; damped where one row makes the difference."""
+
+    change: FloatArray
+    surprise: FloatArray
+    weight: FloatArray
+    damping: FloatArray
+    is_usable: bool
 
 
-def measure_drift(model: Any, groups: list[Any], n_training: int, X: np.ndarray) -> list[Drift]:
-    """Per class, by predicted label, and for all rows."""
-    predicted = model.predict(X)
-    names = [f"predicted {label}" for label in model.classes_]
-    parts = [X[predicted == label] for label in model.classes_]
-    radii = [*model.radii_.tolist(), clt_radius(n_training, X.shape[1])]
-    together = zip([*names, "all rows"], [*parts, X], groups, radii, strict=True)
-    return [_drift(name, part, group, radius) for name, part, group, radius in together]
+def _compare(weight: float, n_before: float, n: float, change: FloatArray, spread: FloatArray) -> _Compared:
+    weights = weight * np.repeat([_SHARE_OF_PLACE, _SHARE_OF_SPREAD], len(change) // 2)
+    if min(n_before, n) < _FEWEST:
+        nothing = np.zeros_like(change)
+        return _Compared(change, nothing, weights, nothing, is_usable=False)
+    error = np.sqrt(1 / n_before + 1 / n)
+    assumed = np.maximum(spread, error / _LEVERAGE)
+    surprise = _surprise(change / (assumed * error), n_before + n - 2, weights)
+    return _Compared(change, surprise, weights, spread / assumed, is_usable=True)
 
 
-def _drift(name: str, X: np.ndarray, group: Any, radius: float) -> Drift:
-    n, d = X.shape
-    if group is None or n < d + 2:
-        return Drift(name, n, None, radius, None)
-    mean, covariance = group
-    found = _divergence(X, mean, covariance)
-    tails = empirical_radius(X, mean=X.mean(axis=0), covariance=covariance) / clt_radius(n, d)
-    return Drift(name, n, found, radius, _by_chance(n, mean, covariance) * max(1.0, tails))
+def _surprise(t: FloatArray, df: float, weight: FloatArray) -> FloatArray:
+    """Negative logarithm of the p-value of one tail, relative to its part of the chance of a false alarm.
+
+    The other tail would add the same to what is found and to what chance does.
+    """
+    tail = stats.norm.logsf(np.abs(t)) if np.isinf(df) else stats.t.logsf(np.abs(t), df)
+    return np.log(weight) - tail
 
 
-def _divergence(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float:
-    sums = MomentSums.from_samples(X)
-    S = standardised_ledoit_wolf(sums, np.sqrt(np.diagonal(covariance)))
-    return float(moment_divergence(mean, covariance, sums.mean, S))
+def _scales(X: FloatArray) -> FloatArray:
+    """Standard deviations of Gaussian features from quartiles; where these coincide, plain standard deviations."""
+    if not X.shape[1]:
+        return np.zeros(0)
+    low, high = np.nanquantile(X, [0.25, 0.75], axis=0)
+    return np.where(high > low, (high - low) / 1.349, np.nanstd(X, axis=0))
 
 
-def _by_chance(n: int, mean: np.ndarray, covariance: np.ndarray) -> float:
-    """95 % quantile of the divergence of n Gaussian samples; of many, that of fewer, since it falls as 1/n."""
-    rng, m = np.random.default_rng(0), min(n, _MAX_SIMULATED)
-    lower = np.linalg.cholesky(covariance)
-    drawn = [_divergence(mean + rng.normal(size=(m, len(mean))) @ lower.T, mean, covariance) for _ in range(60)]
-    return float(np.quantile(drawn, 0.95)) * m / n
+def _statistics(X: FloatArray, centre: FloatArray, scale: FloatArray) -> FloatArray:
+    deviation = X - centre
+    # What was constant in training can still move.
+    u = np.where(scale > 0, _over(deviation, scale), np.sign(deviation)).clip(-_FARTHEST, _FARTHEST)
+    # Missing values are at the median: whether they are missing is a feature of its own.
+    u = np.nan_to_num(u)
+    return np.hstack([u, np.abs(u)])
+
+
+def _moments(statistics: FloatArray, codes: np.ndarray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Number of rows, means and standard deviations in each group; zeros where it is empty."""
+    counts = np.bincount(codes, minlength=n_groups).astype(np.float64)
+    members = (codes[:, None] == np.arange(n_groups)).astype(np.float64)
+    means = _over(members.T @ statistics, counts[:, None])
+    squares = members.T @ np.square(statistics - means[codes])
+    return counts, means, np.sqrt(_over(squares, counts[:, None]))
+
+
+def _together(counts: FloatArray, means: FloatArray, deviations: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of all groups together."""
+    shares = counts / counts.sum()
+    mean = shares @ means
+    return mean, np.sqrt(shares @ (np.square(deviations) + np.square(means - mean)))
+
+
+def _pooled(n_before: float, before: FloatArray, n: float, later: FloatArray) -> FloatArray:
+    """Standard deviation within both."""
+    return np.sqrt((n_before * np.square(before) + n * np.square(later)) / max(n_before + n - 2, 1))
+
+
+def _root(correlation: FloatArray) -> FloatArray:
+    """R with R'R = correlation, which may be singular."""
+    values, vectors = np.linalg.eigh(correlation)
+    return np.sqrt(values.clip(0))[:, None] * vectors.T
+
+
+def _over(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The quotient, and 0 where the denominator is 0."""
+    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=np.asarray(b) > 0)

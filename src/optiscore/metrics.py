@@ -115,6 +115,29 @@ def mean_log_loss(proba: FloatArray, codes: np.ndarray, sample_weight: FloatArra
     >>> round(mean_log_loss(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0, 1])), 3)
     0.164
     """
+    return float(np.average(log_losses(proba, codes), weights=sample_weight))
+
+
+def log_losses(proba: FloatArray, codes: np.ndarray) -> FloatArray:
+    """Negative log probability of the true class of each sample; their mean is `mean_log_loss`.
+
+    Parameters
+    ----------
+    proba : ndarray of shape (n_classes, n_samples)
+        Probabilities.
+    codes : ndarray of shape (n_samples,)
+        True classes, 0 to n_classes - 1.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.metrics import log_losses
+    >>> log_losses(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0, 1])).round(3)
+    array([0.105, 0.223])
+    """
     smallest = np.finfo(proba.dtype).eps
-    given = proba[codes, np.arange(len(codes))].clip(smallest, 1 - smallest)
-    return float(-np.average(np.log(given), weights=sample_weight))
+    return -np.log(proba[codes, np.arange(len(codes))].clip(smallest, 1 - smallest))

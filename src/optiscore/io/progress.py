@@ -1,8 +1,11 @@
 """A progress bar for long work, where one is asked for (extra `rich`)."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeAlias
+
+#: Given what is being done and how many steps that takes, a context that yields a function to tell how many are done.
+Progress: TypeAlias = Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]]
 
 
 @contextmanager
