@@ -36,10 +36,13 @@ def published() -> Path:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Tables and a model."""
+    """Tables and models: the default, and one of each kind."""
     folder = tmp_path_factory.mktemp("cli")
     mixed_frame(300).to_csv(folder / "train.csv", index=False)
     mixed_frame(120, seed=1).to_csv(folder / "test.csv", index=False)
-    code, _, err = call("fit", folder / "train.csv", "--target", "label", "-o", folder / "model.skops", "--quiet")
-    assert code == 0, err
+    for name in ("model", "moderated", "optimistic"):
+        kind = "auto" if name == "model" else name
+        out = folder / f"{name}.skops"
+        code, _, err = call("fit", folder / "train.csv", "--target", "label", "-o", out, "-q", "--model", kind)
+        assert code == 0, err
     return folder

@@ -91,7 +91,9 @@ def same_arrays(a, b):
     save(a[0], a[1])
     save(b[0], b[1])
     first, second = (list(arrays_of(path.read_bytes()).values()) for path in (a[1], b[1]))
-    return len(first) == len(second) and all(map(np.array_equal, first, second))
+    return len(first) == len(second) and all(
+        np.array_equal(one, other, equal_nan=one.dtype.kind == "f") for one, other in zip(first, second, strict=True)
+    )
 
 
 def refusal_of(path, name):
@@ -160,7 +162,7 @@ def test_command_lines(tmp_path):
     assert call("fit", tmp_path / "t.csv", "-t", "label", "-o", tmp_path / "m.skops", "-q")[0] == 0
     words = ["fit", "predict", "evaluate", "report", "inspect", "--target", "-t", "label", "-o", "--out", "--json"]
     words += ["--rule", "tuned", "minimax", "--radius", "empirical", "-1", "nan", "--cv", "--seed", "--abstain-below"]
-    words += ["", "-q"]
+    words += ["", "-q", "--model", "optimistic", "moderated", "--drop", "--id", "--keep", "--interval", "0.9", "--use"]
     words += [str(tmp_path / name) for name in ("t.csv", "m.skops", "absent.csv", "new.csv", "new.skops", "no/new.csv")]
     words += [str(tmp_path), "--help", "--version", "ä", "%s", "length"]
     for _ in range(300):

@@ -37,7 +37,7 @@ def fit(path, model, *options):
 def test_moments_are_those_of_all_rows(small_memory, tmp_path, suffix):
     frame, path = numeric_frame(), tmp_path / f"t.{suffix}"
     frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(path, index=False)
-    code, out, err = fit(path, tmp_path / "m")
+    code, out, err = fit(path, tmp_path / "m", "--model", "optimistic")
     assert code == 0, err
     facts = json.loads(out)
     assert facts["rows"] == 2000
@@ -53,17 +53,31 @@ def test_moments_are_those_of_all_rows(small_memory, tmp_path, suffix):
 def test_the_same_model_as_from_memory_where_encodings_do_not_matter(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     numeric_frame().to_csv(path, index=False)
-    assert fit(path, tmp_path / "whole")[0] == 0
+    assert fit(path, tmp_path / "whole", "--model", "optimistic")[0] == 0
     monkeypatch.setattr(tables, "_BLOCK_BYTES", 8 * 1024)
     monkeypatch.setattr(survey, "_IN_MEMORY_BYTES", 40_000)
     monkeypatch.setattr(survey, "_SAMPLE_ROWS", 100)
-    assert fit(path, tmp_path / "blocks")[0] == 0
+    assert fit(path, tmp_path / "blocks", "--model", "optimistic")[0] == 0
     whole, blocks = (TableModel.load(str(tmp_path / name)) for name in ("whole", "blocks"))
     assert whole.n_sampled is None
     assert blocks.n_sampled == 100
     for name in ("means_", "covariances_", "radii_", "priors_"):
         one, other = getattr(whole.classifier, name), getattr(blocks.classifier, name)
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_in_blocks_the_moderated_model_is_trained_behind_the_map_of_the_sample(small_memory, tmp_path):
+    frame = numeric_frame()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = fit(tmp_path / "t.csv", tmp_path / "m")
+    assert code == 0, err
+    assert json.loads(out)["model"] == "moderated"
+    model = TableModel.load(str(tmp_path / "m")).classifier
+    np.testing.assert_array_equal(model.class_count_, frame["label"].value_counts().sort_index())
+    mapped = model.feature_map_.transform(frame[list("abc")].to_numpy())
+    for label, mean in zip(model.classes_, model.means_, strict=True):
+        np.testing.assert_allclose(mean, mapped[frame["label"] == label].mean(axis=0), rtol=1e-9, atol=1e-12)
+    assert (model.predict(frame[list("abc")].to_numpy()) == frame["label"]).mean() > 0.6
 
 
 def test_columns_of_every_kind_and_the_rest_of_the_command(small_memory, tmp_path):
@@ -85,7 +99,7 @@ def test_columns_of_every_kind_and_the_rest_of_the_command(small_memory, tmp_pat
 
 def test_a_column_is_what_it_is_in_all_rows(small_memory, tmp_path):
     """Numbers in all but the last row, and a label that only late rows have."""
-    frame = numeric_frame().astype({"a": object})
+    frame = numeric_frame().round(2).astype({"a": object})
     frame.loc[1999, "a"] = "none of these"
     frame.loc[1990:, "label"] = "yew"
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -118,7 +132,7 @@ def test_labels_spelled_as_decimals_and_labels_that_are_not_numbers(small_memory
     frame.loc[5, "label"] = np.nan
     frame.to_csv(tmp_path / "t.csv", index=False)
     frame.to_parquet(tmp_path / "t.parquet")
-    for name, labels in (("t.csv", ["0.0", "1.0"]), ("t.parquet", [0, 1])):
+    for name, labels in (("t.csv", [0, 1]), ("t.parquet", [0, 1])):
         code, out, err = fit(tmp_path / name, tmp_path / "m")
         assert code == 0, err
         facts = json.loads(out)
@@ -152,14 +166,14 @@ def test_what_can_be_read_once_only_is_read_whole(small_memory, tmp_path):
     numeric_frame().to_csv(tmp_path / "t.csv", index=False)
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cp", str(tmp_path / "t.csv"), str(tmp_path / "pipe")]):
-        code, out, err = fit(tmp_path / "pipe", tmp_path / "m")
+        code, out, err = fit(tmp_path / "pipe", tmp_path / "m", "--no-rows")
     assert code == 0, err
     assert json.loads(out)["rows"] == 2000
     assert json.loads(out)["rows of the sample for encodings and accuracy"] is None
 
 
 def test_settings_are_checked_before_anything_is_read(tmp_path):
-    code, _, err = fit(tmp_path / "no such table.csv", tmp_path / "m", "--likelihood", "best")
+    code, _, err = fit(tmp_path / "no such table.csv", tmp_path / "m", "--model", "optimistic", "--likelihood", "best")
     assert code == 1
     assert "likelihood must be one of" in err
 
@@ -167,7 +181,7 @@ def test_settings_are_checked_before_anything_is_read(tmp_path):
 @pytest.mark.parametrize("options", [["--rule", "tuned"], ["--radius", "empirical"], ["--cv"]])
 def test_settings_that_need_all_rows_read_all_rows(small_memory, tmp_path, options):
     numeric_frame(600).to_csv(tmp_path / "t.csv", index=False)
-    code, out, err = fit(tmp_path / "t.csv", tmp_path / "m", *options)
+    code, out, err = fit(tmp_path / "t.csv", tmp_path / "m", "--model", "optimistic", *options)
     assert code == 0, err
     assert json.loads(out)["rows of the sample for encodings and accuracy"] is None
 
@@ -176,7 +190,8 @@ def test_settings_that_need_all_rows_read_all_rows(small_memory, tmp_path, optio
     ("change", "words"),
     [
         (lambda frame: frame.assign(label="one"), "at least two classes"),
-        (lambda frame: frame.assign(label=[f"{i}" for i in range(len(frame))]), "too many for classes"),
+        (lambda frame: frame.assign(label=[f"{i}" for i in range(len(frame))]), "looks continuous"),
+        (lambda frame: frame.assign(label=[f"no {i}" for i in range(len(frame))]), "too many for classes"),
         (lambda frame: frame.assign(label=None), "no row with a label"),
         (
             lambda frame: frame.assign(label=np.where(np.arange(len(frame)) == 1500, "lone", frame["label"])),

@@ -22,7 +22,11 @@ from hypothesis import strategies as st
         ("label\nx\ny\nx\ny\n", "no column but 'label'"),
         ("a,a,label\n1,2,x\n", "more than one column called 'a'"),
         ("a,label\n" + "1,x\n" * 5 + "1,y\n" * 5, "all are constant"),
-        ("a,label\n" + "".join(f"{i},{i / 7}\n" for i in range(50)), "too many for classes"),
+        (
+            "a,label\n" + "".join(f"{i},{i / 7}\n" for i in range(50)),
+            "looks continuous (50 distinct numbers in 50 rows)",
+        ),
+        ("a,label\n" + "".join(f"{i},no {i}\n" for i in range(50)), "too many for classes"),
         ("a,label\n1e200,x\n2,x\n3,y\n4,y\n", "beyond 1e100"),
     ],
 )
@@ -72,7 +76,21 @@ def test_bad_files(folder, tmp_path):
         assert not (tmp_path / "p.csv").exists()
     code, _, err = call("predict", folder / "test.csv", folder / "test.csv", "-o", tmp_path / "p.csv")
     assert "pickle files are never opened" in err
-    assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--likelihood", "gamma")[0] == 1
+    assert (
+        call(
+            "fit",
+            folder / "train.csv",
+            "-t",
+            "label",
+            "-o",
+            tmp_path / "m",
+            "--model",
+            "optimistic",
+            "--likelihood",
+            "gamma",
+        )[0]
+        == 1
+    )
     assert call("fit", folder / "train.csv")[0] == 2
 
 
@@ -86,7 +104,52 @@ def test_outputs_that_cannot_be(folder, tmp_path):
     assert call("predict", folder / "model.skops", folder / "test.csv", "-o", tmp_path / "sub" / "x.csv.gz")[0] == 0
     assert len(pd.read_csv(tmp_path / "sub" / "x.csv.gz")) == 120
     assert call("predict", folder / "model.skops", folder / "test.csv", "-o", "/dev/null")[0] == 0
-    assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--cv", "--radius", "3")[0] == 2
+    assert call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", "--cv", "--radius", "3")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--model", "best"], "--model must be auto, moderated, kernel, optimistic"),
+        (["--rule", "tuned"], "--rule goes with --model optimistic"),
+        (["--model", "kernel", "--priors", "equal"], "--priors goes with --model moderated or --model optimistic"),
+        (["--model", "kernel", "--no-rows"], "a kernel model keeps training rows"),
+        (["--model", "optimistic", "--cv", "--radius", "3"], "--cv chooses the radii"),
+        (["--covariance", "round"], "--covariance must be both, own or shared"),
+        (["--priors", "yes=0.5"], "--priors must have a positive number for each of no, yes"),
+        (["--priors", "yes=0.5,no=x"], "'no=x' is no probability of a class"),
+        (["--drop", "lenght"], "has no column 'lenght'. Did you mean 'length'"),
+        (["--drop", "label"], "is the target"),
+        (["--drop", "count", "--id", "count"], "two options that exclude each other"),
+        (["--priors", "yes=0.5,yes=0.5,no=0.5"], "is no probability of a class"),
+    ],
+)
+def test_settings_that_do_not_go_together(folder, tmp_path, options, message):
+    code, _, err = call("fit", folder / "train.csv", "-t", "label", "-o", tmp_path / "m", *options)
+    assert (code, err.count("\n")) == (1, 1), err
+    assert message in err
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--abstain-below", "x"], "give a number"),
+        (["--abstain-below", "nan"], "give a number"),
+        (["--abstain-below", "80"], "give a number from 0 to 1"),
+        (["--abstain-below", "typicality=-1"], "give a number from 0 to 1"),
+        (["--abstain-below", "factor=1"], "this model has probability, decision confidence, typicality"),
+        (["--abstain-below", "=1"], "this model has"),
+        (["--keep", "street name"], "has no column 'street name'. Did you mean 'street'"),
+    ],
+)
+def test_wishes_that_predictions_cannot_fulfil(folder, tmp_path, options, message):
+    code, _, err = call("predict", folder / "moderated.skops", folder / "test.csv", "-o", tmp_path / "p.csv", *options)
+    assert (code, err.count("\n")) == (1, 1), err
+    assert message in err
+    assert not (tmp_path / "p.csv").exists()
+    assert call("predict", folder / "moderated.skops", folder / "test.csv", "--interval", "2")[0] == 2
+    assert call("evaluate", folder / "moderated.skops", folder / "test.csv", "--required-accuracy", "0")[0] == 2
 
 
 CELLS = st.sampled_from(
@@ -127,7 +190,7 @@ def test_fuzzed_tables_never_end_in_a_traceback(folder, tmp_path, header, rows, 
     source, model, out = tmp_path / "t.csv", tmp_path / "m", tmp_path / "p.csv"
     source.write_bytes(text.encode(encoding))
     for path, arguments in (
-        (model, ["fit", source, "--target", "label", "-o", model]),
+        (model, ["fit", source, "--target", "label", "-o", model, "--no-rows"]),
         (out, ["predict", folder / "model.skops", source, "-o", out]),
     ):
         path.unlink(missing_ok=True)

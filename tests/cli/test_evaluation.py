@@ -1,4 +1,4 @@
-"""What `optiscore evaluate` measures equals scikit-learn's measures."""
+"""What `optiscore evaluate` measures equals scikit-learn's measures, and its intervals cover."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 
-from optiscore.cli.evaluation import Judged, measures
+from optiscore.cli.evaluation import Judged, _measure, measures, paired_difference
+from optiscore.cli.table_model import proportion
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(8, 80), st.booleans())
@@ -29,3 +30,40 @@ def test_measures_are_those_of_scikit_learn(seed, n_classes, n, rounded):
 def test_one_class_tells_no_auc():
     proba = np.full((5, 2), 0.5)
     assert np.isnan(measures(Judged(np.zeros(5, dtype=int), proba, proba[:, 0]), np.zeros(5, dtype=int))["AUC"])
+
+
+def test_one_row_is_no_proof():
+    value, low, high = proportion(1, 1)
+    assert (value, high) == (1.0, 1.0)
+    assert 0.2 < low < 0.25
+    assert all(np.isnan(part) for part in proportion(0, 0))
+
+
+@pytest.mark.parametrize(("n", "difference"), [(60, 0.0), (60, 0.1), (300, 0.05)])
+def test_paired_differences_are_covered(n, difference):
+    """Agresti and Min's interval holds the true difference about 95 times in 100."""
+    rng = np.random.default_rng(0)
+    covered = []
+    for _ in range(1500):
+        which = rng.choice(4, size=n, p=[0.6, 0.1 + difference, 0.1, 0.2 - difference])
+        _, low, high = paired_difference(np.isin(which, (0, 1)), np.isin(which, (0, 2)))
+        covered.append(low <= difference <= high)
+    assert 0.935 < np.mean(covered) < 0.98
+
+
+def test_intervals_of_many_rows_come_from_parts_and_are_those_of_few(monkeypatch):
+    """The same rows, resampled or cut into parts: intervals of about the same width around the same value."""
+    from optiscore.cli import evaluation
+
+    rng = np.random.default_rng(0)
+    codes = rng.integers(2, size=6000)
+    second = 1 / (1 + np.exp(-rng.normal(size=6000) - 2 * codes + 1))
+    judged = Judged((second > 0.5).astype(int), np.stack([1 - second, second], axis=1), np.abs(second - 0.5))
+    resampled = _measure(judged, codes, 0, lambda n: None)
+    monkeypatch.setattr(evaluation, "_MOST_RESAMPLED", 1000)
+    parts = _measure(judged, codes, 0, lambda n: None)
+    for name in resampled:
+        (value, low, high), other = resampled[name], parts[name]
+        assert other.value == value
+        assert low < value < high
+        assert 0.6 < (other.high - other.low) / (high - low) < 1.6

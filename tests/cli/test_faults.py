@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -166,13 +165,19 @@ def test_members_of_a_table_model_that_cannot_be(folder, tmp_path):
         ("columns", [["length", "colour", 1, 1]]),
         ("columns", "length"),
         ("class_counts", [["yes"]]),
-        ("fold_accuracies", [float("nan")]),
-        ("fold_accuracies", [1.5]),
+        ("confusion", [[1, 2]]),
+        ("confusion", [[1, 2], [3, -4]]),
+        ("tried", [["moderated", float("nan"), 0.5]]),
+        ("tried", [["unknown", 0.5, 0.5]]),
+        ("kind", "unknown"),
+        ("decimal", ";"),
+        ("least_typical", 2.0),
+        ("failed_peers", {"QDA": 3}),
         ("n_rows", -1),
         ("target", 3),
         ("peers", []),
-        ("groups", [None]),
-        ("groups", [[np.zeros(2), np.eye(2)]] * 3),
+        ("watch", None),
+        ("watch", {"entries": [["length", "value", ""]]}),
     ):
         state = io.load(folder / "model.skops")
         state[name] = value

@@ -1,6 +1,6 @@
 """The subcommands of `optiscore`, and how errors become one line and an exit code."""
 
-import math
+import json
 import os
 import sys
 import time
@@ -14,8 +14,23 @@ from rich.console import Console
 
 from .. import __version__
 from ..experiments import GROUPS, NAMES
+from ..io.progress import Progress
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Decimal = Annotated[
+    str | None, typer.Option(help="What stands before decimals in text files; as in training if not given.")
+]
+AbstainBelow = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Abstain below this probability (optimistic: certified factor), or below another measure: "
+        "confidence=0.9, typicality=0.01. May be repeated."
+    ),
+]
+Required = Annotated[float, typer.Option(help="What fraction of the decisions has to be right.")]
 
 # As the shell has them for signals, and as the system has it for what may work later.
 _INTERRUPTED, _BUSY = 130, 75
@@ -65,15 +80,21 @@ def optiscore(
 @app.command()
 def example(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the two tables.")] = Path(),
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the breast cancer table that comes with scikit-learn as train.csv and test.csv.
 
     - `optiscore example -o /tmp`
     """
     from .example import write_example
+    from .show import print_json
 
-    for path in write_example(out):
-        print(path)
+    paths = [str(path) for path in write_example(out)]
+    if as_json:
+        print_json(paths)
+    elif not quiet:
+        print("\n".join(paths))
 
 
 @app.command()
@@ -83,48 +104,68 @@ def fit(
     ],
     target: Annotated[str, typer.Option("--target", "-t", help="Column with the labels.")],
     out: Annotated[str, typer.Option("--out", "-o", help="Model file to write.")],
-    likelihood: Annotated[str, typer.Option(help="gaussian, nonparametric or fixed-mean.")] = "gaussian",
-    radius: Annotated[str, typer.Option(help="clt, empirical, or a number.")] = "clt",
-    cv: Annotated[bool, typer.Option("--cv", help="Choose the radii by cross-validation.")] = False,
-    rule: Annotated[str, typer.Option("--rule", help="Decision rule: minimax, tuned, prior, or a number.")] = "minimax",
-    seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    model: Annotated[
+        str,
+        typer.Option(help="moderated, kernel or optimistic; auto takes the better of the first two by log loss."),
+    ] = "auto",
+    no_rows: Annotated[bool, typer.Option("--no-rows", help="No model that keeps training rows (kernel).")] = False,
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")] = None,
+    categorical: Annotated[
+        list[str] | None, typer.Option(help="Column whose numbers are codes; may be repeated.")
+    ] = None,
+    identifier: Annotated[
+        list[str] | None,
+        typer.Option("--id", help="Column that tells rows apart: left out, and copied into predictions."),
+    ] = None,
+    use: Annotated[
+        list[str] | None, typer.Option(help="Column to use, even if it looks like a row number or an id.")
+    ] = None,
+    decimal: Annotated[str, typer.Option(help="What stands before decimals in text files: a point or a comma.")] = ".",
+    covariance: Annotated[str | None, typer.Option(help="moderated: both, own or shared.")] = None,
+    priors: Annotated[
+        str | None, typer.Option(help="moderated, optimistic: equal, or probabilities such as yes=0.2,no=0.8.")
+    ] = None,
+    likelihood: Annotated[str | None, typer.Option(help="optimistic: gaussian, nonparametric or fixed-mean.")] = None,
+    radius: Annotated[str | None, typer.Option(help="optimistic: clt, empirical, or a number.")] = None,
+    cv: Annotated[bool, typer.Option("--cv", help="optimistic: choose the radii by cross-validation.")] = False,
+    rule: Annotated[
+        str | None, typer.Option("--rule", help="optimistic: decision rule minimax, tuned, prior, or a number.")
+    ] = None,
+    pooling: Annotated[
+        float | None, typer.Option(help="optimistic: weight of a shared covariance, from 0 to 1.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train a classifier on a table and save it.
 
     A table of more than half a gigabyte is read twice, block by block, unless the settings need all of it at once
-    (--cv, --rule tuned, --radius empirical).
+    (--cv, --rule tuned, --radius empirical); a moderated model is then trained.
 
     - `optiscore fit train.csv --target diagnosis -o model.skops`
 
-    - `optiscore fit train.parquet -t label -o model.skops --cv --rule tuned`
+    - `optiscore fit train.parquet -t label -o model.skops --id patient --categorical ward`
+
+    - `optiscore fit train.csv -t label -o model.skops --model optimistic --cv --rule tuned`
     """
-    from .. import OptimisticScoreClassifier, OptimisticScoreClassifierCV
-    from ..classifiers.parameters import check_parameters
-    from ..io.progress import progress_bar
+    from .candidates import Settings, candidates
     from .outputs import check_output
+    from .preparation import Choices
     from .show import show_training
     from .tables import estimate_rows
+    from .training import Plan
     from .training import train as train_on
 
-    if cv and radius != "clt":
-        raise typer.BadParameter("--cv chooses the radii: leave out --radius.")
-    decision_rule = _number_or_name(rule)
-    classifier: Any = OptimisticScoreClassifier(likelihood, radius=_number_or_name(radius), decision_rule=decision_rule)
-    check_parameters(classifier.get_params())
-    if cv:
-        classifier = OptimisticScoreClassifierCV(likelihood, decision_rule=decision_rule)
+    settings = Settings(covariance, priors, likelihood, radius, cv, rule, pooling)
+    chosen = candidates(model, settings, no_rows=no_rows, seed=seed)
+    columns = Choices(*(tuple(names or ()) for names in (drop, categorical, use, identifier)))
+    plan = Plan(train, target, chosen, columns, priors, _check_decimal(decimal), seed)
     check_output(out, train)
-    errors, about = Console(stderr=True), estimate_rows(train)
-
-    def watch(doing: str) -> AbstractContextManager[Callable[[int], None]]:
-        return progress_bar(f"{doing} {train}", about, visible=not quiet and errors.is_terminal, console=errors)
-
     with _stopped_by_hand(f"{out} is not written, what was there is as it was"):
-        trained = train_on(train, target, classifier, seed, watch)
+        trained = train_on(plan, estimate_rows(train), _progress(train, quiet or as_json))
         trained.save(out)
-    if not quiet:
+    if as_json or not quiet:
         show_training(trained, as_json)
 
 
@@ -135,103 +176,176 @@ def predict(
     out: Annotated[
         str, typer.Option("--out", "-o", help="CSV, TSV, Parquet or Arrow file; - is standard output.")
     ] = "-",
-    abstain_below: Annotated[float, typer.Option(help="Abstain where the certified factor is smaller.")] = 1.0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    abstain_below: AbstainBelow = None,
+    interval: Annotated[
+        float | None, typer.Option(help="Level of an interval of the posterior, from sampling error: 0.9.")
+    ] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="Column to copy into the output; may be repeated.")] = None,
+    all_probabilities: Annotated[
+        bool, typer.Option("--all-probabilities", help="A column with the probability of every class.")
+    ] = False,
+    decimal: Decimal = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Predict the rows of a table, in blocks: one row out per row in, in the same order.
 
-    - `optiscore predict model.skops new.csv -o predictions.csv`
+    - `optiscore predict model.skops new.csv -o predictions.csv --interval 0.9 --keep name`
 
-    - `cat new.csv | optiscore predict model.skops - > predictions.csv`
+    - `cat new.csv | optiscore predict model.skops - --abstain-below probability=0.8 > predictions.csv`
     """
-    from ..io.progress import progress_bar
+    from .answers import thresholds_for
     from .outputs import check_output
-    from .prediction import predict_file
+    from .prediction import Wanted, predict_file
+    from .show import plain_tally, print_json, show_tally
     from .table_model import TableModel
     from .tables import estimate_rows
 
-    if math.isnan(abstain_below):
-        raise typer.BadParameter("--abstain-below must be a number.")
+    if interval is not None and not 0 < interval < 1:
+        raise typer.BadParameter("--interval must be a level between 0 and 1, such as 0.9.")
+    if as_json and out == "-":
+        raise typer.BadParameter("--json prints to standard output: name a file with --out.")
     check_output(out, model, data)
     trained = TableModel.load(model)
-    errors = Console(stderr=True)
-    bar = progress_bar(data, estimate_rows(data), visible=not quiet and errors.is_terminal, console=errors)
+    thresholds = thresholds_for(trained.classifier, trained.least_typical, abstain_below or [])
+    wanted = Wanted(thresholds, keep or [], interval, all_probabilities, _check_decimal(decimal or trained.decimal))
+    bar = _progress(data, quiet or as_json)("predicting", estimate_rows(data))
     with _stopped_by_hand(f"{out} is not written, what was there is as it was"), bar as advance:
-        n_rows, seconds = _clocked(lambda: predict_file(trained, data, out, abstain_below, advance))
-    if not quiet and out != "-":
-        print(f"{n_rows:,} rows in {seconds:.1f} s ({n_rows / seconds:,.0f} per second) -> {out}", file=sys.stderr)
+        tally, seconds = _clocked(lambda: predict_file(trained, data, out, wanted, advance))
+    if as_json:
+        print_json(plain_tally(tally, thresholds, out, seconds))
+    elif not quiet:
+        show_tally(tally, thresholds, out, seconds)
 
 
 @app.command()
 def evaluate(
     model: Annotated[str, typer.Argument(help="Model file.")],
-    test: Annotated[str, typer.Argument(help="Table with labels.")],
-    abstain_below: Annotated[float, typer.Option(help="Abstain where the certified factor is smaller.")] = 1.0,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    test: Annotated[str, typer.Argument(help="Table, with labels or without.")],
+    abstain_below: AbstainBelow = None,
+    required_accuracy: Required = 0.9,
+    decimal: Decimal = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Judge a model on labelled rows, beside QDA, LDA and logistic regression.
+    """Judge a model on rows of a table, beside QDA, LDA and logistic regression.
+
+    Without labels, what can be known is shown: evidence, typicality and drift.
 
     - `optiscore evaluate model.skops test.csv`
     """
-    from .evaluation import evaluate as evaluate_on
-    from .evaluation import judge, read_test
     from .show import show_evaluation
-    from .table_model import TableModel
 
-    with _stopped_by_hand("nothing is kept"):
-        trained = TableModel.load(model)
-        rows = read_test(trained, test)
-        show_evaluation(evaluate_on(judge(trained, rows), rows.codes, abstain_below, seed), len(rows.codes), as_json)
+    trained, _, evaluation, verdict = _judge(
+        model, test, abstain_below, required_accuracy, decimal, seed, quiet or as_json, "nothing is kept"
+    )
+    if as_json or not quiet:
+        show_evaluation(trained, evaluation, verdict, as_json)
 
 
 @app.command()
 def report(
     model: Annotated[str, typer.Argument(help="Model file.")],
-    test: Annotated[str, typer.Argument(help="Table with labels.")],
+    test: Annotated[str, typer.Argument(help="Table, with labels or without.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("report.html"),
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    abstain_below: AbstainBelow = None,
+    required_accuracy: Required = 0.9,
+    decimal: Decimal = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show on one page, which needs nothing else, where a model may be trusted.
+    """Show on one page, which needs nothing else, whether and where a model may be trusted.
 
     - `optiscore report model.skops test.csv -o report.html`
     """
     from ..io.whole_files import write_atomically
-    from .evaluation import read_test
     from .outputs import check_output
-    from .page import render
-    from .table_model import TableModel
+    from .show import print_json
 
     check_output(out, model, test)
-    with _stopped_by_hand(f"{out} is not written, what was there is as it was"):
+    kept = f"{out} is not written, what was there is as it was"
+    trained, rows, evaluation, verdict = _judge(
+        model, test, abstain_below, required_accuracy, decimal, seed, quiet or as_json, kept
+    )
+    from .page import render
+
+    with _stopped_by_hand(kept):
+        write_atomically(out, render(trained, rows, evaluation, verdict, Path(test).name).encode())
+    if as_json:
+        print_json({"page": str(out), "verdict": verdict._asdict()})
+    elif not quiet:
+        print(f"{verdict.headline} {verdict.reason} {verdict.recommendation}\n{out}")
+
+
+def _judge(
+    model: str,
+    test: str,
+    abstain_below: list[str] | None,
+    required: float,
+    decimal: str | None,
+    seed: int,
+    quiet: bool,
+    kept: str,
+) -> tuple[Any, Any, Any, Any]:
+    """The model, the rows, their evaluation and the verdict."""
+    from .answers import thresholds_for
+    from .evaluation import evaluate as evaluate_on
+    from .evaluation import read_rows
+    from .table_model import TableModel
+    from .tables import estimate_rows
+    from .verdict import decide
+
+    if not 0 < required <= 1:
+        raise typer.BadParameter("--required-accuracy must be above 0 and at most 1, such as 0.9.")
+    with _stopped_by_hand(kept):
         trained = TableModel.load(model)
-        write_atomically(out, render(trained, read_test(trained, test), Path(test).name, seed).encode())
-    print(out)
+        thresholds = thresholds_for(trained.classifier, trained.least_typical, abstain_below or [])
+        progress = _progress(test, quiet)
+        with progress("reading", estimate_rows(test)) as advance:
+            rows = read_rows(trained, test, _check_decimal(decimal or trained.decimal), advance)
+        evaluation = evaluate_on(trained, rows, thresholds, seed, progress)
+        return trained, rows, evaluation, decide(trained, evaluation, required)
 
 
 @app.command()
 def inspect(
     model: Annotated[str, typer.Argument(help="Model file.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show what is in a model file.
+    """Show what is in a model file; with --quiet, only check that it can be read.
 
     - `optiscore inspect model.skops`
     """
     from .show import show_training
     from .table_model import TableModel
 
-    show_training(TableModel.load(model), as_json)
+    trained = TableModel.load(model)
+    if as_json or not quiet:
+        show_training(trained, as_json)
 
 
-def _number_or_name(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _progress(name: str, quiet: bool) -> Progress:
+    """Bars on the terminal's standard error, about a file."""
+    from ..io.progress import progress_bar
+
+    errors = Console(stderr=True)
+
+    def bar(doing: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+        return progress_bar(f"{doing} {name}", total, visible=not quiet and errors.is_terminal, console=errors)
+
+    return bar
 
 
-def _clocked(run: Callable[[], int]) -> tuple[int, float]:
+def _check_decimal(decimal: str) -> str:
+    if decimal not in (".", ","):
+        raise typer.BadParameter("--decimal must be a point or a comma.")
+    return decimal
+
+
+def _clocked(run: Callable[[], Any]) -> tuple[Any, float]:
     start = time.perf_counter()
     return run(), time.perf_counter() - start
 
@@ -258,6 +372,8 @@ def reproduce(
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder with the data sets as published, like OPTISCORE_DATA.")
     ] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compute the paper's table and figures, and those that it could not draw.
 
@@ -276,11 +392,14 @@ def reproduce(
         if not data.is_dir():
             raise typer.BadParameter(f"{data} is not a folder.")
         os.environ["OPTISCORE_DATA"] = str(data.resolve())
-    console = Console()
+    console = Console(quiet=quiet or as_json)
     names = _check_names(experiments or ["paper"])
     try:
         with _stopped_by_hand("what is done is kept, run the same command again to go on"):
-            page = runner.reproduce(runner.Settings(names, out, quick, jobs), console)
+            pages = runner.reproduce(runner.Settings(names, out, quick, jobs), console)
     except BusyError as error:
         _fail(str(error), _BUSY)
-    console.print(f"The report is {page}.", markup=False, highlight=False, soft_wrap=True)
+    if as_json:
+        print(json.dumps({"pages": [str(page) for page in pages], "experiments": names}))
+    for page in pages:
+        console.print(f"The report is {page}.", markup=False, highlight=False, soft_wrap=True)

@@ -1,80 +1,261 @@
-"""How a trained model does on labelled rows, beside QDA, LDA and logistic regression, with bootstrap intervals."""
+"""How a trained model does on rows of a table, beside QDA, LDA and logistic regression; with labels or without."""
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.stats import rankdata, t
 
-from ..metrics import area_under_risk_coverage, mean_log_loss
+from ..io.progress import Progress
+from ..metrics import area_under_risk_coverage, log_losses
+from .answers import Answers, abstentions, ask
 from .preparation import labelled_rows, labels_of
-from .table_model import TableModel
-from .tables import read_table
+from .table_model import UNKNOWN, Interval, TableModel, proportion
+from .tables import check_name, read_table
+from .watch import TableDrift
 
-# Of large tables fewer resamples do: their intervals are narrow.
-_RESAMPLED_ROWS = 1_000_000
 OURS = "optiscore"
+
+# Resamples of few rows; many rows are cut into parts instead.
+_N_RESAMPLES, _MOST_RESAMPLED, _N_PARTS = 300, 20_000, 30
+
+
+class Rows(NamedTuple):
+    """Rows of a table as the classifier sees them; without codes of their classes where none has a label.
+
+    Where some have labels, these are the rows, and `n_unlabelled` others were left out.
+    """
+
+    frame: pd.DataFrame
+    X: np.ndarray
+    codes: np.ndarray | None
+    names: list[str]
+    n_unlabelled: int
 
 
 class Judged(NamedTuple):
-    """What a method says of the test rows: codes of the predicted classes, probabilities, and its confidence."""
+    """What a method says of labelled rows: codes of the predicted classes, probabilities, and its confidence."""
 
     predicted: np.ndarray
     proba: np.ndarray
     confidence: np.ndarray
 
 
-class LabelledRows(NamedTuple):
-    """Labelled rows as the classifier sees them."""
+class Evaluation(NamedTuple):
+    """What is known of a model on some rows.
 
-    X: np.ndarray
-    codes: np.ndarray
-    classes: np.ndarray
+    Parameters
+    ----------
+    answers : Answers
+        What the model says of them.
+    reasons : ndarray of shape (n_rows,)
+        Why each row goes to a person; empty where it does not.
+    thresholds : dict of str to float
+        What that went by.
+    n_unlabelled : int
+        Rows without a label that were left out.
+    unseen : dict of str to int
+        Rows with values that were not in training, by column.
+    drift : TableDrift
+        Whether they look like the training rows.
+    is_right : ndarray of shape (n_rows,), or empty
+        Which predictions are right, where the rows have labels.
+    judged : dict of str to Judged
+        Every method on the rows, where they have labels.
+    methods : dict of str to dict of str to Interval
+        Their measures.
+    recalls : dict of str to (int, int)
+        By class: rows that are right, and all of them.
+    decided : (int, int)
+        Rows that are right, and all, of those that do not go to a person.
+    majority : (str, int)
+        The most frequent class of the training rows, and how many rows are of it.
+    advantages : dict of str to Interval
+        By how much other methods are more accurate.
+    information : Interval
+        By how much the log loss is smaller than that of the class frequencies in training.
+    """
+
+    answers: Answers
+    reasons: np.ndarray
+    thresholds: dict[str, float]
+    n_unlabelled: int
+    unseen: dict[str, int]
+    drift: TableDrift
+    is_right: np.ndarray
+    judged: dict[str, Judged]
+    methods: dict[str, dict[str, Interval]]
+    recalls: dict[str, tuple[int, int]]
+    decided: tuple[int, int]
+    majority: tuple[str, int]
+    advantages: dict[str, Interval]
+    information: Interval
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.reasons)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the rows have labels."""
+        return bool(self.judged)
+
+    @property
+    def n_by_reason(self) -> dict[str, int]:
+        """Rows that go to a person, by reason, most frequent first."""
+        return {str(reason): count for reason, count in Counter(self.reasons.tolist()).most_common() if reason}
+
+    @property
+    def never_predicted(self) -> list[str]:
+        """Classes that some rows have and that the model names for none."""
+        named = set(self.answers.predicted.tolist())
+        return [label for code, (label, (_, n)) in enumerate(self.recalls.items()) if n and code not in named]
 
 
-def read_test(trained: TableModel, path: str) -> LabelledRows:
-    """Labelled rows from a table."""
+def read_rows(trained: TableModel, path: str, decimal: str | None, advance: Callable[[int], None]) -> Rows:
+    """Rows from a table: those with labels, or all where there are no labels."""
     target = trained.target
-    table = labelled_rows(read_table(path), target, path)
-    if not table.num_rows:
-        raise ValueError(f"{path} has no row with a label in column {target!r}.")
-    classes = trained.pipeline.classes_
-    labels = labels_of(table[target], as_numbers=classes.dtype.kind == "i").astype(str)
-    known = classes.astype(str).tolist()
+    table = read_table(path, decimal or trained.decimal, (target, *trained.ids), advance)
+    n_rows, codes = table.num_rows, None
+    if target in table.column_names and (labelled := labelled_rows(table, target, path)).num_rows:
+        table, codes = labelled, _codes(labelled[target], trained, path)
+    for name in trained.ids:
+        check_name(name, table.column_names, path)
+    frame = trained.frame(table, path)
+    return Rows(frame, trained.features(frame), codes, _row_names(table, trained.ids), n_rows - table.num_rows)
+
+
+def _row_names(table: pa.Table, ids: Sequence[str]) -> list[str]:
+    """What rows are called: their ids, or their numbers."""
+    if not ids:
+        return [str(i + 1) for i in range(table.num_rows)]
+    parts = [pc.fill_null(table[name].cast(pa.string()), "") for name in ids]
+    return pc.binary_join_element_wise(*parts, " ").to_pylist()
+
+
+def _codes(column: pa.ChunkedArray, trained: TableModel, path: str) -> np.ndarray:
+    labels = labels_of(column, as_numbers=trained.classifier.classes_.dtype.kind == "i").astype(str)
+    known = trained.labels
     unknown = sorted(set(labels.tolist()) - set(known))
     if unknown:
         raise ValueError(f"{path} has the label {unknown[0]!r}, which the model does not know: {known}.")
-    codes = np.array([known.index(label) for label in labels])
-    return LabelledRows(trained.features(table, path), codes, classes)
+    place = {label: code for code, label in enumerate(known)}
+    return np.array([place[label] for label in labels.tolist()])
 
 
-def judge(trained: TableModel, test: LabelledRows) -> dict[str, Judged]:
-    """Every method on the test rows."""
-    model = trained.classifier
-    proba = model.predict_proba(test.X)
-    predicted = np.searchsorted(test.classes, model.predict(test.X))
-    judged = {OURS: Judged(predicted, proba, model.certified_factor(test.X))}
-    for name, other in trained.peers.items():
-        proba = other.predict_proba(test.X)
-        top = np.sort(proba, axis=1)
-        judged[name] = Judged(proba.argmax(axis=1), proba, top[:, -1] - top[:, -2])
+def evaluate(
+    trained: TableModel, rows: Rows, thresholds: dict[str, float], seed: int, progress: Progress
+) -> Evaluation:
+    """Judge a model on rows; intervals are at 95 %."""
+    with progress("asking the model about", None):
+        answers = ask(trained.classifier, rows.X)
+    reasons = abstentions(answers.certainty, thresholds)
+    with progress("looking for drift in", None):
+        drift = trained.watch.compare(rows.frame, answers.predicted, trained.labels)
+    about = answers, reasons, thresholds, rows.n_unlabelled, trained.count_unseen(rows.frame), drift
+    if rows.codes is None:
+        return Evaluation(
+            *about, np.empty(0, dtype=bool), {}, {}, {}, (0, int((reasons == "").sum())), ("", 0), {}, UNKNOWN
+        )
+    codes = rows.codes
+    with progress("asking other methods about", None):
+        judged = _judge_all(trained, rows, answers)
+    with progress("measuring", _n_repeats(len(codes)) * len(judged)) as advance:
+        methods = {name: _measure(each, codes, seed, advance) for name, each in judged.items()}
+    right = answers.predicted == codes
+    counts = [count for _, count in trained.class_counts]
+    majority = int(np.argmax(counts))
+    frequencies = np.log(np.array(counts) / sum(counts))
+    return Evaluation(
+        *about,
+        right,
+        judged,
+        methods,
+        {label: (int(right[codes == c].sum()), int((codes == c).sum())) for c, label in enumerate(trained.labels)},
+        (int(right[reasons == ""].sum()), int((reasons == "").sum())),
+        (trained.labels[majority], int((codes == majority).sum())),
+        {name: paired_difference(each.predicted == codes, right) for name, each in judged.items() if name != OURS},
+        _mean_interval(-frequencies[codes] - log_losses(answers.proba.T, codes)),
+    )
+
+
+def _judge_all(trained: TableModel, rows: Rows, answers: Answers) -> dict[str, Judged]:
+    judged = {OURS: Judged(answers.predicted, answers.proba, next(iter(answers.certainty.values())))}
+    for name, peer in trained.peers.items():
+        proba = peer.predict_proba(rows.X)
+        judged[name] = Judged(proba.argmax(axis=1), proba, proba.max(axis=1))
     return judged
 
 
+def paired_difference(first: np.ndarray, second: np.ndarray) -> Interval:
+    """By how much the first method is more often right, on the same rows; interval of Agresti and Min (2005)."""
+    n, gained, lost = len(first), int((first & ~second).sum()), int((second & ~first).sum())
+    b, c, m = gained + 0.5, lost + 0.5, n + 2
+    middle = (b - c) / m
+    error = 1.96 * np.sqrt((b + c) - (b - c) ** 2 / m) / m
+    return Interval((gained - lost) / n, float(max(middle - error, -1)), float(min(middle + error, 1)))
+
+
+def _mean_interval(values: np.ndarray) -> Interval:
+    mean = float(values.mean())
+    error = 1.96 * float(values.std()) / np.sqrt(len(values)) if len(values) > 1 else float("inf")
+    return Interval(mean, mean - error, mean + error)
+
+
 def measures(judged: Judged, codes: np.ndarray) -> dict[str, float]:
-    """Quality in numbers; NaN where the test rows do not tell (AUC with one class only).
+    """Quality in numbers; NaN where the rows do not tell (AUC with one class only).
 
     Log loss and AUC are scikit-learn's, which checks its input for longer than a bootstrap of few rows may take.
     """
     right = judged.predicted == codes
     present = np.unique(codes)
-    recalls = [right[codes == c].mean() for c in present]
     return {
         "accuracy": float(right.mean()),
-        "balanced accuracy": float(np.mean(recalls)),
-        "log loss": mean_log_loss(judged.proba.T, codes),
+        "balanced accuracy": float(np.mean([right[codes == c].mean() for c in present])),
+        "log loss": float(log_losses(judged.proba.T, codes).mean()),
         "AUC": _auc(judged.proba, codes, present),
         "area under risk-coverage": area_under_risk_coverage(right, judged.confidence),
     }
+
+
+def _n_repeats(n_rows: int) -> int:
+    return _N_RESAMPLES if n_rows <= _MOST_RESAMPLED else _N_PARTS
+
+
+def _measure(judged: Judged, codes: np.ndarray, seed: int, advance: Callable[[int], None]) -> dict[str, Interval]:
+    """Measures with intervals: Wilson's for the accuracy, else those of resampled rows, or of parts of many rows."""
+    rng, n = np.random.default_rng(seed), len(codes)
+    is_resampled = n <= _MOST_RESAMPLED
+    order = rng.permutation(n)
+    parts = [rng.integers(n, size=n) if is_resampled else order[i::_N_PARTS] for i in range(_n_repeats(n))]
+    found = []
+    for rows in parts:
+        found.append(measures(Judged(*(array[rows] for array in judged)), codes[rows]))
+        advance(1)
+    whole = measures(judged, codes)
+    interval = _bootstrap_interval if is_resampled else _interval_of_parts
+    measured = {name: interval(value, np.array([each[name] for each in found])) for name, value in whole.items()}
+    measured["accuracy"] = proportion(int((judged.predicted == codes).sum()), n)
+    return measured
+
+
+def _bootstrap_interval(value: float, found: np.ndarray) -> Interval:
+    known = found[~np.isnan(found)]
+    if np.isnan(value) or not len(known):
+        return UNKNOWN
+    low, high = np.quantile(known, [0.025, 0.975])
+    return Interval(value, float(min(low, value)), float(max(high, value)))
+
+
+def _interval_of_parts(value: float, found: np.ndarray) -> Interval:
+    known = found[~np.isnan(found)]
+    error = float(t.ppf(0.975, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else np.nan
+    return Interval(value, value - error, value + error)
 
 
 def _auc(proba: np.ndarray, codes: np.ndarray, present: np.ndarray) -> float:
@@ -88,35 +269,32 @@ def _auc(proba: np.ndarray, codes: np.ndarray, present: np.ndarray) -> float:
     return float(np.mean((ranks - inside * (inside + 1) / 2) / (inside * (len(codes) - inside))))
 
 
-def certified_part(judged: Judged, codes: np.ndarray, abstain_below: float) -> dict[str, float]:
-    """Fraction of the rows that are decided, and how many of these are right."""
-    kept = judged.confidence >= abstain_below
-    right = (judged.predicted == codes)[kept]
-    return {
-        "coverage": float(kept.mean()),
-        "accuracy of the decided": float(right.mean()) if kept.any() else float("nan"),
+def as_plain(evaluation: Evaluation) -> dict[str, Any]:
+    """The evaluation as plain values, for JSON."""
+    right, decided = evaluation.decided
+    plain: dict[str, Any] = {
+        "rows": evaluation.n_rows,
+        "rows without label that were left out": evaluation.n_unlabelled,
+        "labelled": evaluation.has_labels,
+        "abstain below": evaluation.thresholds,
+        "rows to a person": evaluation.n_by_reason,
+        "coverage": decided / evaluation.n_rows,
+        "unseen values": evaluation.unseen,
+        "drift": {
+            "p-value": evaluation.drift.p_value,
+            "columns": [moved._asdict() for moved in evaluation.drift.moved],
+        },
     }
-
-
-def evaluate(judged: dict[str, Judged], codes: np.ndarray, abstain_below: float, seed: int) -> dict[str, Any]:
-    """Measures of every method with 95 % bootstrap intervals: name to (value, low, high)."""
-    rng = np.random.default_rng(seed)
-    n_samples = int(np.clip(_RESAMPLED_ROWS / len(codes), 40, 300))
-    samples = [rng.integers(len(codes), size=len(codes)) for _ in range(n_samples)]
-
-    def with_interval(method: str) -> dict[str, list[float]]:
-        def value(rows: np.ndarray) -> dict[str, float]:
-            part = Judged(*(array[rows] for array in judged[method]))
-            own = certified_part(part, codes[rows], abstain_below) if method == OURS else {}
-            return measures(part, codes[rows]) | own
-
-        whole = value(np.arange(len(codes)))
-        resampled = [value(rows) for rows in samples]
-        return {name: [whole[name], *_interval([r[name] for r in resampled])] for name in whole}
-
-    return {method: with_interval(method) for method in judged}
-
-
-def _interval(values: list[float]) -> list[float]:
-    known = np.array(values)[~np.isnan(values)]
-    return [float(q) for q in np.quantile(known, [0.025, 0.975])] if len(known) else [float("nan")] * 2
+    if evaluation.has_labels:
+        label, count = evaluation.majority
+        plain |= {
+            "majority": {"label": label, "accuracy": proportion(count, evaluation.n_rows)},
+            "decided": {"right": right, "rows": decided, "accuracy": proportion(right, decided)},
+            "recall": {
+                name: {"right": r, "rows": n, "recall": proportion(r, n)} for name, (r, n) in evaluation.recalls.items()
+            },
+            "never predicted": evaluation.never_predicted,
+            "methods": evaluation.methods,
+            "more accurate by": evaluation.advantages,
+        }
+    return plain

@@ -1,4 +1,4 @@
-"""The page of `optiscore report`: what a model does on labelled rows, and where it may be trusted."""
+"""The page of `optiscore report`: may a model be trusted on these rows? The answer first, then what it rests on."""
 
 import json
 from importlib.resources import files
@@ -10,42 +10,44 @@ from plotly.offline import get_plotlyjs
 from sklearn.metrics import confusion_matrix
 
 from .. import __version__
-from ..drift import Drift, measure_drift
 from ..metrics import risk_coverage_curve
-from .evaluation import OURS, Judged, LabelledRows, evaluate, judge
-from .plane import discriminant_plane, regions
+from .evaluation import OURS, Evaluation, Judged, Rows
+from .plane import draw
 from .show import facts_of
-from .table_model import TableModel
+from .table_model import Interval, TableModel, proportion
+from .verdict import Verdict
 
-_MAX_CURVE, _MAX_DOTS, _MAX_LISTED = 400, 2_000, 40
+_MAX_CURVE, _MAX_DOTS, _MAX_LISTED, _MAX_ROWS = 400, 2_000, 40, 20_000
 
 
-def render(trained: TableModel, test: LabelledRows, source: str, seed: int) -> str:
+def render(trained: TableModel, rows: Rows, evaluation: Evaluation, verdict: Verdict, source: str) -> str:
     """The page as text; it needs nothing else."""
-    model = trained.classifier
-    judged = judge(trained, test)
-    ours = judged[OURS]
-    results = evaluate(judged, test.codes, 1.0, seed)
-    drift = measure_drift(model, trained.groups, trained.n_rows, test.X)
     data: dict[str, Any] = {
-        "classes": [str(label) for label in test.classes],
-        "rows": _rows(model, test, ours),
-        "curves": {name: _curve(part, test.codes) for name, part in judged.items()},
-        "confusion": confusion_matrix(test.codes, ours.predicted, labels=range(len(test.classes))).tolist(),
-        "reliability": _reliability(ours, test.codes),
-        "plane": _plane(model, test),
+        "classes": trained.labels,
+        "verdict": verdict.threshold,
+        "rows": _rows(trained, rows, evaluation),
+        "curves": {name: _curve(each, _codes(rows)) for name, each in evaluation.judged.items()},
+        "plane": _plane(trained, rows, evaluation),
     }
+    if rows.codes is not None:
+        predicted = evaluation.answers.predicted
+        data["confusion"] = confusion_matrix(rows.codes, predicted, labels=range(len(trained.labels))).tolist()
+        data["reliability"] = _reliability(evaluation.judged[OURS], rows.codes)
+    right, decided = evaluation.decided
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["percent"] = lambda value: "-" if value != value else f"{100 * value:.1f} %"
+    environment.filters |= {"percent": _percent, "interval": _interval}
     template = environment.from_string((files(__package__) / "page.html").read_text(encoding="utf-8"))
     return template.render(
         facts=facts_of(trained),
+        trained=trained,
         source=source,
-        n_rows=len(test.codes),
-        results=results,
+        evaluation=evaluation,
         ours=OURS,
-        verdict=_verdict(results, data["curves"][OURS], drift),
-        drift=drift,
+        verdict=verdict,
+        sense=data["rows"]["sense"],
+        proportion=proportion,
+        right=right,
+        decided=decided,
         version=__version__,
         # Labels may hold anything; "<" could end the script or hide its end.
         data=json.dumps(data).replace("<", "\\u003c"),
@@ -53,18 +55,43 @@ def render(trained: TableModel, test: LabelledRows, source: str, seed: int) -> s
     )
 
 
-def _rows(model: Any, test: LabelledRows, ours: Judged) -> dict[str, Any]:
-    """What the slider needs of every row; infinite factors become null."""
-    lower, upper = model.predict_proba_bounds(test.X)
-    everyone = np.arange(len(test.codes))
+def _codes(rows: Rows) -> np.ndarray:
+    assert rows.codes is not None
+    return rows.codes
+
+
+def _rows(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str, Any]:
+    """What the slider and the list need of every row, or of some of very many; infinite factors become null."""
+    answers, n = evaluation.answers, evaluation.n_rows
+    shown = np.arange(n) if n <= _MAX_ROWS else np.sort(np.random.default_rng(0).permutation(n)[:_MAX_ROWS])
+    sense = next(iter(answers.certainty))
+    predicted = answers.predicted[shown]
+    lower, upper, about = _posterior_range(trained.classifier, rows.X[shown], evaluation, shown)
+    listed = np.arange(len(shown))
     return {
-        "truth": test.codes.tolist(),
-        "predicted": ours.predicted.tolist(),
-        "factor": [None if np.isinf(r) else float(f"{r:.6g}") for r in ours.confidence],
-        "lower": lower[everyone, ours.predicted].round(4).tolist(),
-        "upper": upper[everyone, ours.predicted].round(4).tolist(),
+        "sense": sense,
+        "of": n,
+        "name": [rows.names[i] for i in shown],
+        "truth": None if rows.codes is None else rows.codes[shown].tolist(),
+        "predicted": predicted.tolist(),
+        "probability": answers.proba[shown, predicted].round(4).tolist(),
+        "certainty": [None if np.isinf(value) else float(value) for value in answers.certainty[sense][shown]],
+        "reason": evaluation.reasons[shown].tolist(),
+        "lower": None if lower is None else lower[listed, predicted].round(4).tolist(),
+        "upper": None if upper is None else upper[listed, predicted].round(4).tolist(),
+        "range": about,
         "listed": _MAX_LISTED,
     }
+
+
+def _posterior_range(classifier: Any, X: np.ndarray, evaluation: Evaluation, shown: np.ndarray) -> tuple[Any, Any, str]:
+    """Bounds or intervals of the posteriors, and what they are; none where the model has neither."""
+    if evaluation.answers.bounds is not None:
+        bounds = evaluation.answers.bounds
+        return bounds.lower[shown], bounds.upper[shown], "probability of the label, from worst to best case"
+    if hasattr(classifier, "predict_proba_interval"):
+        return *classifier.predict_proba_interval(X, 0.9), "90 % interval of the label's posterior, from sampling error"
+    return None, None, ""
 
 
 def _curve(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
@@ -73,52 +100,52 @@ def _curve(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
     return {"coverage": coverage[shown].tolist(), "risk": risk[shown].tolist()}
 
 
-def _reliability(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
-    """Mean probability and fraction of right predictions, in ten bins of equal size."""
-    top = judged.proba.max(axis=1)
+def _reliability(judged: Judged, codes: np.ndarray) -> dict[str, list[Any]]:
+    """Mean probability and fraction of right predictions with its interval, in ten bins of equal size."""
+    top = judged.proba[np.arange(len(codes)), judged.predicted]
     right = judged.predicted == codes
     bins = [rows for rows in np.array_split(np.argsort(top, kind="stable"), 10) if len(rows)]
+    fractions = [proportion(int(right[rows].sum()), len(rows)) for rows in bins]
     return {
         "probability": [float(top[rows].mean()) for rows in bins],
-        "right": [float(right[rows].mean()) for rows in bins],
+        "right": [each.value for each in fractions],
+        "low": [each.value - each.low for each in fractions],
+        "high": [each.high - each.value for each in fractions],
         "rows": [len(rows) for rows in bins],
     }
 
 
-def _plane(model: Any, test: LabelledRows) -> dict[str, Any] | None:
-    if test.X.shape[1] < 2:
+def _plane(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str, Any] | None:
+    """Dots, each with its own certificate: its place among the rows that the slider moves, where it is one of them."""
+    n = evaluation.n_rows
+    dots = np.sort(np.random.default_rng(0).permutation(n)[:_MAX_DOTS])
+    names = list(trained.pipeline[:-1].get_feature_names_out())
+    picture = draw(trained.classifier, rows.X, evaluation.answers.predicted, names, evaluation.thresholds)
+    if picture is None:
         return None
-    plane = discriminant_plane(model)
-    coordinates = plane.project(test.X)
-    shown = regions(model, plane, coordinates)
-    dots = np.random.default_rng(0).permutation(len(coordinates))[:_MAX_DOTS]
-    return {
-        "x": shown["x"].round(4).tolist(),
-        "y": shown["y"].round(4).tolist(),
-        "labels": shown["labels"].tolist(),
-        "certified": shown["certified"].astype(int).tolist(),
-        "dots": coordinates[dots].round(3).tolist(),
-        "truth": test.codes[dots].tolist(),
-        "row": (dots + 1).tolist(),
+    certainty = next(iter(evaluation.answers.certainty.values()))
+    plane: dict[str, Any] = {
+        "axes": picture.axes,
+        "dots": picture.coordinates[dots].round(3).tolist(),
+        "predicted": evaluation.answers.predicted[dots].tolist(),
+        "truth": None if rows.codes is None else rows.codes[dots].tolist(),
+        "certainty": [None if np.isinf(value) else float(value) for value in certainty[dots]],
+        "reason": evaluation.reasons[dots].tolist(),
+        "name": [rows.names[i] for i in dots],
     }
+    if picture.background is not None:
+        grid = picture.background
+        plane["grid"] = {
+            "x": grid["x"].round(4).tolist(),
+            "y": grid["y"].round(4).tolist(),
+            "code": (2 * grid["labels"] + grid["decided"]).tolist(),
+        }
+    return plane
 
 
-def _verdict(results: dict[str, Any], curve: dict[str, list[float]], drift: list[Drift]) -> list[str]:
-    """The page in a few sentences."""
-    ours = results[OURS]
-    value, low, high = ours["accuracy"]
-    sentences = [
-        f"The model is right on {100 * value:.1f} % of the rows (95 % interval {100 * low:.1f} to {100 * high:.1f})."
-    ]
-    others = {name: part["accuracy"][0] for name, part in results.items() if name != OURS}
-    if others:
-        listed = ", ".join(f"{name} {100 * accuracy:.1f} %" for name, accuracy in others.items())
-        sentences.append(f"Trained on the same rows: {listed}.")
-    risk = float(np.interp(0.8, curve["coverage"], curve["risk"]))
-    coverage = ours["coverage"][0]
-    return [
-        *sentences,
-        f"If the least certain fifth of the rows goes to a person, {100 * (1 - risk):.1f} % of the rest are right.",
-        f"At the fitted radii {100 * coverage:.1f} % of the decisions are certified.",
-        f"Drift of all rows: {drift[-1].verdict}.",
-    ]
+def _percent(value: float) -> str:
+    return "-" if value != value else f"{100 * value:.1f} %"
+
+
+def _interval(value: Interval) -> str:
+    return "-" if value.value != value.value else f"{100 * value.low:.1f} to {100 * value.high:.1f} %"

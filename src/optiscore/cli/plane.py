@@ -1,60 +1,71 @@
-"""A plane through the feature space that shows the classes best, and the decisions on it."""
+"""A picture of rows in two dimensions: the plane in which the predicted classes differ most, or the two features."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..numerics.types import FloatArray
-from ..plotting.pipelines import decisions
+from .answers import abstentions, ask
 
 
-class Plane(NamedTuple):
-    """Points centre + a basis_0 + b basis_1; the coordinates (a, b) of a sample x are directions' (x - centre)."""
+class Picture(NamedTuple):
+    """Coordinates of rows, names of the axes, and the decisions behind them where the plane is all there is.
 
-    centre: FloatArray
-    basis: FloatArray
-    directions: FloatArray
-
-    def project(self, X: FloatArray) -> FloatArray:
-        """Coordinates of samples."""
-        return (X - self.centre) @ self.directions.T
-
-    def points(self, coordinates: FloatArray) -> FloatArray:
-        """Samples at coordinates."""
-        return self.centre + coordinates @ self.basis
-
-
-def discriminant_plane(model: Any) -> Plane:
-    """The first two discriminant directions; with two classes, the second is where the spreads differ most.
-
-    In coordinates in which the pooled covariance is the identity, the means lie in the directions of the largest
-    between-class scatter.
+    Parameters
+    ----------
+    coordinates : ndarray of shape (n_rows, 2)
+        Where the rows lie.
+    axes : (str, str)
+        What the axes are.
+    background : dict or None
+        A grid: "x", "y", predicted classes and whether the model decides there, if the rows have two features.
     """
-    priors, means, covariances = model.priors_, model.means_, model.covariances_
-    lower = np.linalg.cholesky(np.tensordot(priors, covariances, axes=1))
-    whiten = np.linalg.inv(lower)
-    centre = priors @ means
-    deviations = (means - centre) @ whiten.T
-    between = (priors[:, None] * deviations).T @ deviations
-    shapes = whiten @ covariances @ whiten.T - np.eye(means.shape[1])
-    unlike = np.tensordot(priors, shapes @ shapes, axes=1)
-    first = _leading(between)
-    rest = np.eye(len(first)) - np.outer(first, first)
-    across = rest @ between @ rest
-    second = _leading(across if np.trace(across) > 1e-9 * np.trace(between) else rest @ unlike @ rest + 1e-12 * rest)
-    axes = np.stack([first, second])
-    return Plane(centre, axes @ lower.T, axes @ whiten)
+
+    coordinates: FloatArray
+    axes: tuple[str, str]
+    background: dict[str, Any] | None
 
 
-def _leading(matrix: FloatArray) -> FloatArray:
-    return np.linalg.eigh(matrix)[1][:, -1]
+def draw(classifier: Any, X: FloatArray, predicted: np.ndarray, names: list[str], thresholds: Any) -> Picture | None:
+    """The picture of rows; None where they have one feature only."""
+    if X.shape[1] < 2:
+        return None
+    if X.shape[1] == 2:
+        return Picture(X, (names[0], names[1]), regions(classifier, X, thresholds))
+    axes = ("first discriminant direction", "second direction")
+    return Picture(discriminant_coordinates(X, predicted), axes, None)
 
 
-def regions(model: Any, plane: Plane, coordinates: FloatArray, resolution: int = 120) -> dict[str, Any]:
-    """Predicted classes and certified points on a grid around coordinates."""
-    low, high = np.quantile(coordinates, [0.005, 0.995], axis=0)
-    margin = 0.25 * (high - low) + 1e-9
+def discriminant_coordinates(X: FloatArray, groups: np.ndarray) -> FloatArray:
+    """The first two discriminant directions; where there is one only, the second is that of the largest spread.
+
+    In coordinates in which the spread within the groups is the identity, the means lie in the directions of the largest
+    spread between them.
+    """
+    spread = X.std(axis=0)
+    Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    members = groups[:, None] == np.unique(groups)
+    means = (members / members.sum(axis=0)).T @ Z
+    within = Z - members @ means
+    values, vectors = np.linalg.eigh(within.T @ within / len(Z) + 0.05 * np.eye(Z.shape[1]))
+    whitened = Z @ vectors / np.sqrt(values)
+    centres = members @ ((members / members.sum(axis=0)).T @ whitened)
+    first = _leading(centres) if members.shape[1] > 1 else _leading(whitened)
+    rest = np.eye(Z.shape[1]) - np.outer(first, first)
+    second = _leading((centres if members.shape[1] > 2 else Z @ vectors) @ rest)
+    return whitened @ np.stack([first, second]).T
+
+
+def _leading(rows: FloatArray) -> FloatArray:
+    return np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][0]
+
+
+def regions(classifier: Any, X: FloatArray, thresholds: Any, resolution: int = 120) -> dict[str, Any]:
+    """Predicted classes, and where the model decides, on a grid around rows of two features."""
+    low, high = np.quantile(X, [0.005, 0.995], axis=0)
+    margin = 0.15 * (high - low) + 1e-9
     x, y = (np.linspace(a, b, resolution) for a, b in zip(low - margin, high + margin, strict=True))
-    grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    labels, certified = (part.reshape(resolution, resolution) for part in decisions(model, plane.points(grid)))
-    return {"x": x, "y": y, "labels": labels, "certified": certified}
+    answers = ask(classifier, np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
+    decided = abstentions(answers.certainty, thresholds) == ""
+    shape = resolution, resolution
+    return {"x": x, "y": y, "labels": answers.predicted.reshape(shape), "decided": decided.reshape(shape)}

@@ -1,6 +1,8 @@
 """Columns of a table made ready for a classifier: what kind each is, and what is done to it."""
 
+import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -18,8 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 
 from ..features.dates import expand_dates, name_dates
-from ..plotting.pipelines import classifier_and_samples
-from .tables import column_of, numbers
+from .tables import check_name, column_of, numbers
 
 #: Text columns with more distinct values than this are encoded by what they tell about the label.
 MANY_VALUES = 30
@@ -28,16 +29,62 @@ MANY_VALUES = 30
 MOST_COUNTED = 100_000
 
 
-#: What is done to the columns of each kind, in words.
-KINDS = MappingProxyType(
+#: Names of columns in predictions.
+RESERVED = {"predicted", "probability", "decision confidence", "certified factor", "typicality", "abstain", "reason"}
+
+#: What stands for a missing cell of a category or a text.
+MISSING_TEXT = "(missing)"
+
+#: Kinds of columns that a model is trained on, and kinds that are left out, with the reason.
+USED = ("number", "category", "text", "date")
+LEFT_OUT = MappingProxyType(
     {
-        "number": "as it is; missing values become the median",
-        "category": "one column per value; rare, new and missing values together",
-        "text": "how often each class goes with the value, cross-fitted",
-        "date": "days since 1970, month and weekday; missing values become the median",
-        "constant": "left out: all values are the same",
+        "constant": "left out: all values are the same, or missing",
+        "row number": "left out: it numbers the rows; --use takes it in",
+        "unique": "left out: every row has a value of its own; --use takes it in",
+        "dropped": "left out: --drop",
+        "id": "left out: --id; copied into predictions",
     }
 )
+
+_TREATMENTS = MappingProxyType(
+    {
+        "category": "a column per value; rare and new values together",
+        "text": "how often each class goes with the value, cross-fitted",
+        "date": "days since 1970, month and weekday",
+    }
+)
+
+# What row indices are called by those who write tables: pandas, and R.
+_ROW_NUMBERS = re.compile(r"|__index_level_\d+__|Unnamed: \d+|rownames|row\.names", re.IGNORECASE)
+
+# Whether each row has a value of its own says something from so many rows on.
+_FEWEST_UNIQUE = 20
+
+# Integers with so few distinct values may be codes.
+_FEWEST_CODES, _MOST_CODES = 3, 12
+
+
+class Choices(NamedTuple):
+    """What the user says of columns: to leave out, to take as categories, to use whatever they look like, and ids."""
+
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+
+    def check(self, names: Sequence[str], target: str, path: str) -> None:
+        """Refuse columns that are not there, the target, and one column in two places."""
+        chosen = [*self.drop, *self.categorical, *self.ids]
+        for name in set(self.ids) & RESERVED:
+            raise ValueError(f"column {name!r} cannot be an id, since predictions have one of that name: rename it.")
+        for name in (*chosen, *self.use):
+            if name == target:
+                raise ValueError(f"column {name!r} is the target: it cannot be dropped, used or be an id.")
+            check_name(name, names, path)
+        for name, count in Counter([*chosen, *(set(self.use) - set(self.categorical))]).items():
+            if count > 1:
+                raise ValueError(f"column {name!r} is named by two options that exclude each other.")
 
 
 class Column(NamedTuple):
@@ -47,11 +94,27 @@ class Column(NamedTuple):
     kind: str
     n_distinct: int
     n_missing: int
+    is_integer: bool
 
     @property
-    def treatment(self) -> str:
-        """What is done to it, in words."""
-        return KINDS[self.kind]
+    def is_used(self) -> bool:
+        """Whether the model is trained on it."""
+        return self.kind in USED
+
+    @property
+    def may_be_codes(self) -> bool:
+        """Whether its numbers may stand for categories."""
+        return self.kind == "number" and self.is_integer and _FEWEST_CODES <= self.n_distinct <= _MOST_CODES
+
+    def treatment(self, numbers: str) -> str:
+        """What was done to it, in words; numbers are treated by the model."""
+        if not self.is_used:
+            return LEFT_OUT[self.kind]
+        done = numbers if self.kind == "number" else _TREATMENTS[self.kind]
+        if not self.n_missing:
+            return done
+        filled = "median" if self.kind in ("number", "date") else "a value of their own"
+        return f"{done}; {filled} for {self.n_missing:,} missing"
 
 
 class ColumnSurvey:
@@ -60,44 +123,69 @@ class ColumnSurvey:
     def __init__(self) -> None:
         self._distinct: pa.Array | None = None
         self._is_boolean = False
-        self._are_numbers = self._are_dates = True
-        self._n_null = self._n_not_numbers = 0
+        self._are_numbers = self._are_dates = self._are_integers = True
+        self._n_null = self._n_not_numbers = self._n_counted = 0
 
     def add(self, name: str, column: pa.ChunkedArray) -> None:
         """Look at one more block."""
         kind = column.type
         if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            raise ValueError(f"column {name!r} holds {kind} values, which cannot be used: leave it out.")
+            raise ValueError(f"column {name!r} holds {kind} values, which cannot be used: leave it out with --drop.")
         self._is_boolean |= pa.types.is_boolean(kind)
         self._n_null += column.null_count
         self._count_distinct(column)
         if self._are_numbers:
             values = numbers(column)
             self._are_numbers = values is not None
-            self._n_not_numbers += 0 if values is None else int(np.isnan(values).sum())
+            if values is not None:
+                known = values[~np.isnan(values)]
+                self._n_not_numbers += len(values) - len(known)
+                self._are_integers = self._are_integers and bool((known == np.round(known)).all())
         self._are_dates = self._are_dates and _seconds(column) is not None
 
-    def result(self, name: str) -> Column:
+    def result(self, name: str, choices: Choices) -> Column:
         """The column in all blocks."""
+        are_numbers = self._are_numbers and not self._is_boolean
         n_distinct = 0 if self._distinct is None else len(self._distinct)
+        n_missing = self._n_not_numbers if are_numbers else self._n_null
+        return Column(
+            name, self._kind(name, n_distinct, choices), n_distinct, n_missing, are_numbers and self._are_integers
+        )
+
+    def _kind(self, name: str, n_distinct: int, choices: Choices) -> str:
+        if name in choices.ids:
+            return "id"
         if n_distinct <= 1:
-            return Column(name, "constant", n_distinct, self._n_null)
-        if self._are_numbers and not self._is_boolean:
-            return Column(name, "number", n_distinct, self._n_not_numbers)
-        if self._are_dates:
-            return Column(name, "date", n_distinct, self._n_null)
-        return Column(name, "category" if n_distinct <= MANY_VALUES else "text", n_distinct, self._n_null)
+            return "constant"
+        by_values = "category" if n_distinct <= MANY_VALUES else "text"
+        if name in choices.categorical:
+            return by_values
+        are_numbers = self._are_numbers and not self._is_boolean
+        if name not in choices.use:
+            if _ROW_NUMBERS.fullmatch(name):
+                return "row number"
+            are_measured = (are_numbers and not self._are_integers) or (self._are_dates and not are_numbers)
+            if n_distinct == self._n_counted >= _FEWEST_UNIQUE and not are_measured:
+                return "unique"
+        if are_numbers:
+            return "number"
+        return "date" if self._are_dates else by_values
 
     def _count_distinct(self, column: pa.ChunkedArray) -> None:
+        known = column.drop_null()
         if self._distinct is None:
-            self._distinct = pc.unique(column.drop_null())
-        elif len(self._distinct) < MOST_COUNTED:
-            known = pa.chunked_array([self._distinct, *column.drop_null().chunks], type=column.type)
             self._distinct = pc.unique(known)
+        elif len(self._distinct) < MOST_COUNTED:
+            self._distinct = pc.unique(pa.chunked_array([self._distinct, *known.chunks], type=column.type))
+        else:
+            return
+        self._n_counted += len(known)
 
 
 def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
-    """Seconds since 1970 of dates and times; None if some cell is none."""
+    """Seconds since 1970 of dates and times, as 2020-01-31 or 2020/01/31; None if some cell is none."""
+    if pa.types.is_string(column.type):
+        column = pc.replace_substring_regex(column, r"^(\d{4})/(\d{2})/(\d{2})", r"\1-\2-\3")
     for kind in (pa.timestamp("us"), pa.date32()):
         try:
             stamps = column.cast(kind, safe=False).cast(pa.timestamp("us"))
@@ -111,7 +199,7 @@ def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
 def to_frame(table: pa.Table, columns: Sequence[Column], path: str) -> pd.DataFrame:
     """The columns that the model was trained on, in types that its pipeline knows."""
     names = table.column_names
-    used = [column for column in columns if column.kind != "constant"]
+    used = [column for column in columns if column.is_used]
     if table.schema.metadata == {b"absent": b"zero"}:
         absent = [column.name for column in used if column.name not in names and column.name[:1] == "x"]
         table = pa.table({n: table[n] for n in names} | {n: np.zeros(table.num_rows) for n in absent})
@@ -125,7 +213,11 @@ def _values(known: Column, column: pa.ChunkedArray, path: str) -> Any:
         values = _seconds(column)
     else:
         text = _with_plain_booleans(column.cast(pa.string()))
-        return text.to_pandas().astype(object).where(text.is_valid().to_pandas(), "(missing)").to_numpy()
+        codes = numbers(column) if known.is_integer else None
+        if codes is not None and (codes == np.round(codes))[~np.isnan(codes)].all():
+            # Codes are the same however they are spelled: 1 and 1.0.
+            return np.array([MISSING_TEXT if np.isnan(code) else str(int(code)) for code in codes], dtype=object)
+        return text.to_pandas().astype(object).where(text.is_valid().to_pandas(), MISSING_TEXT).to_numpy()
     if values is None:
         raise ValueError(f"{path}: column {known.name!r} was a {known.kind} in training; {_culprit(known, column)}.")
     if not np.isfinite(values[~np.isnan(values)]).all() or (np.abs(values[~np.isnan(values)]) > 1e100).any():
@@ -144,20 +236,26 @@ def new_values_allowed() -> Iterator[None]:
     """Values that were not in training join the rare ones, as the account of the columns says: no warning."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        # Of older versions of scikit-learn, whose encodings by labels want more rows of each class than there may be.
+        warnings.filterwarnings("ignore", "The least populated class in y", UserWarning)
         yield
 
 
-def classifier_and_rows(pipeline: Pipeline, frame: pd.DataFrame) -> tuple[Any, np.ndarray]:
-    """The classifier at the end of a pipeline, and rows as it sees them."""
-    with new_values_allowed():
-        return classifier_and_samples(pipeline, frame)
+def count_unseen(pipeline: Pipeline, frame: pd.DataFrame) -> dict[str, int]:
+    """How many rows hold values of categories and texts that no training row had, by column."""
+    found = {}
+    for kind, encoder, names in pipeline[0].transformers_:
+        if kind in ("category", "text"):
+            for name, known in zip(names, encoder.categories_, strict=True):
+                found[name] = int((~frame[name].isin(known)).sum())
+    return {name: count for name, count in found.items() if count}
 
 
 def _culprit(known: Column, column: pa.ChunkedArray) -> str:
     read = numbers if known.kind == "number" else _seconds
-    for row, value in enumerate(column.to_pylist()):
+    for value in column.to_pylist():
         if value is not None and read(pa.chunked_array([[value]])) is None:
-            return f"the value {str(value)[:40]!r} is none (row {row + 1} of its block)"
+            return f"the value {str(value)[:40]!r} is none"
     return "some value is none"
 
 
@@ -183,7 +281,10 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
     }
     used = [(kind, step, by_kind[kind]) for kind, step in steps.items() if kind in by_kind]
     if not used:
-        raise ValueError("no column tells the rows apart: all are constant.")
+        raise ValueError(
+            "no column tells the rows apart: all are constant or left out. --use takes a column in; numbers with "
+            "decimal commas need --decimal ','."
+        )
     return ColumnTransformer(used, verbose_feature_names_out=False)
 
 
@@ -208,12 +309,38 @@ def labelled_rows(table: pa.Table, target: str, path: str) -> pa.Table:
     return table.filter(is_known)
 
 
+def encode(pipeline: Pipeline, frame: pd.DataFrame) -> np.ndarray:
+    """Rows as the classifier sees them.
+
+    A category of two values is one column of 0 and 1; a value that training did not have is neither, and lies between.
+    """
+    with new_values_allowed():
+        X = np.asarray(pipeline[:-1].transform(frame))
+    place = pipeline[0].output_indices_.get("category", slice(0, 0)).start
+    for name, known, rare in _encoded_categories(pipeline):
+        n_columns = len(known) - len(rare) + bool(len(rare))
+        if n_columns == 2 and not len(rare):
+            X[~frame[name].isin(known).to_numpy(), place] = 0.5
+        place += 1 if n_columns == 2 else n_columns
+    return X
+
+
+def _encoded_categories(pipeline: Pipeline) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Name, values and rare values of each column that is encoded by categories."""
+    for kind, encoder, names in pipeline[0].transformers_:
+        if kind == "category":
+            for name, known, rare in zip(names, encoder.categories_, encoder.infrequent_categories_, strict=True):
+                yield name, known, np.empty(0) if rare is None else rare
+
+
 def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.ndarray:
-    """Labels: integers where all are spelled as such ("7", not "007"), else text; or as the model has them."""
-    text = _with_plain_booleans(column.cast(pa.string())).to_pylist()
+    """Labels: integers where all are spelled as such ("7", "7.0", not "007"), else text; or as the model has them."""
+    text = [label.strip() for label in _with_plain_booleans(column.cast(pa.string())).to_pylist()]
     values = None if pa.types.is_boolean(column.type) else numbers(column)
     if values is None or not ((np.abs(values) < 2**53) & (values == np.round(values))).all():
         return np.array(text, dtype=str)
     if as_numbers is None:
-        as_numbers = pa.types.is_floating(column.type) or all(str(int(float(label))) == label for label in text)
+        as_numbers = pa.types.is_floating(column.type) or all(
+            str(int(float(label))) == re.sub(r"\.0+$", "", label) for label in text
+        )
     return values.astype(np.int64) if as_numbers else np.array(text, dtype=str)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .preparation import Column, ColumnSurvey, labelled_rows, labels_of
+from .preparation import Choices, Column, ColumnSurvey, labelled_rows, labels_of
 from .tables import read_blocks
 
 # Beyond so many bytes, or if it need not fit in memory, so many random rows stand for the whole table.
@@ -18,6 +18,9 @@ _IN_MEMORY_BYTES, _SAMPLE_ROWS = 512 * 1024 * 1024, 200_000
 
 # The sample has so many rows of every class, or all of them.
 _FEWEST_OF_A_CLASS = 20
+
+# A column that the user says nothing of is what it looks like.
+NOTHING_SAID = Choices()
 
 # A column with more distinct values than this is no target.
 _MOST_LABELS = 100_000
@@ -53,7 +56,14 @@ class Survey:
 
 
 def survey_table(
-    path: str, target: str, *, may_sample: bool, seed: int, advance: Callable[[int], None] = lambda n_rows: None
+    path: str,
+    target: str,
+    choices: Choices = NOTHING_SAID,
+    *,
+    decimal: str = ".",
+    may_sample: bool,
+    seed: int,
+    advance: Callable[[int], None] = lambda n_rows: None,
 ) -> Survey:
     """Read a table once.
 
@@ -61,6 +71,10 @@ def survey_table(
     ----------
     path, target : str
         The table, and its column of labels.
+    choices : Choices
+        What the user says of the columns.
+    decimal : {".", ","}
+        What stands before the decimals in text files.
     may_sample : bool
         Whether a random sample of rows will do where the table is large.
     seed : int
@@ -70,8 +84,9 @@ def survey_table(
     """
     # What is no file, such as a pipe, cannot be read a second time.
     is_file = path != "-" and Path(path).is_file()
-    surveyor = _Surveyor(path, target, _Sample(seed, _IN_MEMORY_BYTES if may_sample and is_file else None))
-    for block in read_blocks(path):
+    sample = _Sample(seed, _IN_MEMORY_BYTES if may_sample and is_file else None)
+    surveyor = _Surveyor(path, target, choices, sample)
+    for block in read_blocks(path, decimal, (target, *choices.ids)):
         surveyor.add(block)
         advance(block.num_rows)
     return surveyor.result()
@@ -80,8 +95,8 @@ def survey_table(
 class _Surveyor:
     """What is known of a table after some of its blocks."""
 
-    def __init__(self, path: str, target: str, sample: "_Sample") -> None:
-        self._path, self._target, self._sample = path, target, sample
+    def __init__(self, path: str, target: str, choices: Choices, sample: "_Sample") -> None:
+        self._path, self._target, self._choices, self._sample = path, target, choices, sample
         self._surveys: dict[str, ColumnSurvey] = {}
         self._spellings: Counter[Any] = Counter()
         self._n_rows = self._n_unlabelled = 0
@@ -102,7 +117,8 @@ class _Surveyor:
             table,
             labels_of(rows[target], distinct.dtype.kind == "i"),
             self._sample.is_whole,
-            [self._surveys[name].result(name) for name in table.column_names],
+            [self._surveys[name].result(name, self._choices) for name in table.column_names]
+            + [Column(name, "dropped", 0, 0, False) for name in self._choices.drop],
             counts,
             self._n_rows,
             self._n_unlabelled,
@@ -120,6 +136,9 @@ class _Surveyor:
         """Look at one more block."""
         target = self._target
         labelled = labelled_rows(block, target, self._path)
+        self._choices.check(block.column_names, target, self._path)
+        if self._choices.drop:
+            labelled = labelled.drop_columns(list(self._choices.drop))
         self._n_rows += labelled.num_rows
         self._n_unlabelled += block.num_rows - labelled.num_rows
         is_early = self._are_first_of_their_class(labelled[target])

@@ -30,25 +30,40 @@ _MAX_LINE = 4 * 1024 * 1024
 _MOST_COLUMNS = 100_000
 _SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".arrow", ".feather")
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+_COMMA_NUMBER = r"^\s*[-+]?(\d+|\d{1,3}([. \x{a0}]\d{3})+)?,\d*([eE][-+]?\d+)?\s*$|^\s*[-+]?\d{1,3}(\.\d{3})+\s*$"
 _SVMLIGHT = re.compile(rb"\s*[-+\d.eE,]+(\s+\d+:[-+\d.eEinfna]+)+\s*(#.*)?\r?$")
 
 
-def read_table(path: str) -> pa.Table:
+def read_table(
+    path: str,
+    decimal: str = ".",
+    verbatim: Sequence[str] = (),
+    advance: Callable[[int], None] = lambda n_rows: None,
+) -> pa.Table:
     """A whole table; columns of text files are text."""
-    blocks = list(read_blocks(path))
+    blocks = []
+    for block in read_blocks(path, decimal, verbatim):
+        blocks.append(block)
+        advance(block.num_rows)
     if not blocks or not sum(block.num_rows for block in blocks):
         raise ValueError(f"{path} has no rows.")
     return pa.concat_tables(blocks, promote_options="default")
 
 
-def read_blocks(path: str) -> Iterator[pa.Table]:
-    """The rows of a table in blocks, in order; columns of text files are text."""
+def read_blocks(path: str, decimal: str = ".", verbatim: Sequence[str] = ()) -> Iterator[pa.Table]:
+    """The rows of a table in blocks, in order; columns of text files are text.
+
+    Their numbers have a decimal point, but for columns that are taken verbatim, such as labels and ids.
+    """
     try:
         with _open(path) as stream:
-            yield from _read(stream, path)
+            for block in _read(stream, path):
+                yield block if decimal == "." else _with_points(block, verbatim)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
+        if "UTF8" in str(error):
+            raise ValueError(f"{path} is not UTF-8 text: save it with that encoding.") from None
         raise ValueError(f"{path} cannot be read: {_one_line(error)}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is damaged or cut off: {_one_line(error)}") from None
@@ -154,7 +169,9 @@ def _read_text(stream: Any, head: bytes, path: str) -> Iterator[pa.Table]:
     reader = pa.csv.open_csv(
         stream,
         read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-        parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=False),
+        parse_options=pa.csv.ParseOptions(
+            delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+        ),
         convert_options=pa.csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
             null_values=_MISSING,
@@ -197,6 +214,17 @@ def _with_plain_text(table: pa.Table) -> pa.Table:
         if str(kind.type) == "string_view":
             # Older versions of pyarrow cannot cast it.
             table = table.set_column(i, kind.name, pa.array(table.column(i).to_pylist(), pa.string()))
+    return table
+
+
+def _with_points(table: pa.Table, verbatim: Sequence[str]) -> pa.Table:
+    """Numbers in text with a decimal point instead of a comma; thousands may be set apart by points or blanks."""
+    for i, kind in enumerate(table.schema):
+        if pa.types.is_string(kind.type) and kind.name not in verbatim:
+            plain = pa.compute.replace_substring_regex(table.column(i), r"[. \x{a0}]", "")
+            pointed = pa.compute.replace_substring(plain, ",", ".")
+            is_number = pa.compute.match_substring_regex(table.column(i), _COMMA_NUMBER)
+            table = table.set_column(i, kind.name, pa.compute.if_else(is_number, pointed, table.column(i)))
     return table
 
 
@@ -270,11 +298,16 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray | None:
 
 def column_of(table: pa.Table, name: str, path: str) -> pa.ChunkedArray:
     """A column, or ValueError with a hint at what may have been meant."""
-    names = table.column_names
+    check_name(name, table.column_names, path)
+    if pa.types.is_nested(table[name].type):
+        raise ValueError(f"{path}: column {name!r} holds {table[name].type} values, which cannot be used.")
+    return table[name]
+
+
+def check_name(name: str, names: Sequence[str], path: str) -> None:
+    """Refuse the name of a column that is not there, with a hint at what may have been meant."""
     if name in names:
-        if pa.types.is_nested(table[name].type):
-            raise ValueError(f"{path}: column {name!r} holds {table[name].type} values, which cannot be used.")
-        return table[name]
+        return
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are: {', '.join(names[:10])}."
     raise ValueError(f"{path} has no column {name!r}. {hint}")

@@ -1,115 +1,245 @@
-"""From a table to a trained model: classes, columns, the pipeline, what it reaches, and what it is compared with."""
+"""From a table to a trained model: classes, columns, the choice of a model, and what it is compared with."""
 
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 
+from .. import ModeratedDiscriminantAnalysis
 from ..classifiers.peers import linear_discriminant, logistic_regression, quadratic_discriminant
-from ..drift import training_groups
-from .preparation import (
-    Column,
-    classifier_and_rows,
-    labelled_rows,
-    labels_of,
-    make_model,
-    new_values_allowed,
-    to_frame,
-)
-from .survey import survey_table
+from ..io.progress import Progress
+from .answers import CONFIDENCE, FACTOR, TYPICALITY, ask, senses_of
+from .candidates import parse_priors
+from .preparation import Choices, Column, labelled_rows, labels_of, make_model, new_values_allowed, to_frame
+from .selection import KERNEL, MODERATED, MOST_KERNEL_ROWS, Trial, Tried, choose, split_folds, try_model
+from .survey import Survey, survey_table
 from .table_model import TableModel
 from .tables import read_blocks
+from .watch import Watch
 
-#: Given what is being done, a context that yields a function to tell how many more rows are done.
-Watch: TypeAlias = Callable[[str], AbstractContextManager[Callable[[int], None]]]
+# Rows below this typicality, and below that of all but such a part of the training rows, are unlike these.
+_USUAL_TYPICALITY, _FEW_UNTYPICAL = 0.001, 0.005
+
+# However untypical some training rows are, rows below this are unlike them.
+_LEAST_TYPICALITY = 1e-8
+
+# A search over radii within folds needs so many rows of every class.
+_FEWEST_SEARCHED = 7
+
+# Decisions with less evidence are not counted as certain.
+_SURE = {CONFIDENCE: 0.95, FACTOR: 1.0}
 
 
-def train(path: str, target: str, classifier: Any, seed: int, watch: Watch) -> TableModel:
+@dataclass(frozen=True)
+class Plan:
+    """What to train, and on what of a table.
+
+    Parameters
+    ----------
+    path, target : str
+        The table, and its column of labels.
+    candidates : dict of str to estimator
+        Models by name; the first is taken unless another is better.
+    choices : Choices
+        What the user says of the columns.
+    priors : str or None
+        What the user says of the class probabilities.
+    decimal : {".", ","}
+        What stands before the decimals in text files.
+    seed : int
+        Seed of folds, samples and landmarks.
+    """
+
+    path: str
+    target: str
+    candidates: dict[str, Any]
+    choices: Choices = field(default_factory=Choices)
+    priors: str | None = None
+    decimal: str = "."
+    seed: int = 0
+
+    @property
+    def may_sample(self) -> bool:
+        """Whether a table beyond what memory shall hold can be trained on block by block."""
+        name, classifier = next(iter(self.candidates.items()))
+        return name == MODERATED or hasattr(classifier, "partial_fit")
+
+
+def train(plan: Plan, n_rows: int | None, progress: Progress) -> TableModel:
     """Read a table and train on it; beyond what memory shall hold, block by block if the classifier can."""
-    with watch("reading") as advance:
-        may_sample = hasattr(classifier, "partial_fit")
-        survey = survey_table(path, target, may_sample=may_sample, seed=seed, advance=advance)
-    _check_counts(survey.counts, target)
-    columns, labels = survey.columns, survey.labels
-    frame = to_frame(survey.table, columns, path)
-    model = make_model(columns, classifier, seed)
-    folds = StratifiedKFold(min(5, *np.unique(labels, return_counts=True)[1]), shuffle=True, random_state=seed)
+    with progress("reading", n_rows) as advance:
+        survey = survey_table(
+            plan.path,
+            plan.target,
+            plan.choices,
+            decimal=plan.decimal,
+            may_sample=plan.may_sample,
+            seed=plan.seed,
+            advance=advance,
+        )
+    _check_classes(survey, plan)
+    columns = survey.columns
+    frame = to_frame(survey.table, columns, plan.path)
+    labels, codes = np.unique(survey.labels, return_inverse=True)
+    model = make_model(columns, None, plan.seed)
     # Encodings of text by the labels are cross-fitted here: the classifier and the others are trained on the same.
-    features = model[:-1].fit_transform(frame, labels)
-    model[-1].fit(features, labels)
     with new_values_allowed():
-        # Only such encodings know the labels, and must not know those of the rows that judge.
-        judged = (model, frame) if any(column.kind == "text" for column in columns) else (model[-1], features)
-        scores = cross_val_score(*judged, labels, cv=folds, error_score="raise")
+        features = model[:-1].fit_transform(frame, survey.labels)
+    tried = _try_all(plan, survey, frame, features, labels, codes, progress)
+    best, reason = choose(tried)
+    judged = best.judged
+    model.steps[-1] = ("classifier", best.classifier)
     if not survey.is_whole:
-        with watch("training") as advance:
-            model.set_params(classifier=_fit_blocks(model, columns, path, target, survey.counts, advance))
+        with progress("training", n_rows) as advance:
+            model.steps[-1] = ("classifier", _fit_blocks(plan, model, columns, survey.counts, advance))
+    peers, failed = _fit_peers(features, survey.labels)
     return TableModel(
         pipeline=model,
-        peers=_fit_peers(features, labels),
-        groups=training_groups(*classifier_and_rows(model, frame)),
+        kind=best.name,
+        tried=[(each.name, each.log_loss, float((each.predicted == codes[judged]).mean())) for each in tried],
+        reason=reason,
+        how=best.how,
+        peers=peers,
+        failed_peers=failed,
+        watch=Watch.from_frame(frame.iloc[judged], columns, best.predicted, len(labels)),
         columns=columns,
-        target=target,
-        source=Path(path).name,
+        target=plan.target,
+        source=Path(plan.path).name,
+        decimal=plan.decimal,
         n_rows=survey.n_rows,
         n_unlabelled=survey.n_unlabelled,
-        n_sampled=None if survey.is_whole else len(labels),
+        n_sampled=None if survey.is_whole else len(codes),
         class_counts=list(survey.counts.items()),
-        fold_accuracies=scores.tolist(),
+        confusion=_confusion(codes[judged], best.predicted, len(labels)),
+        n_certain=_count_certain(model[-1], features[judged]),
+        n_copies=int(frame.assign(**{"": codes}).duplicated().sum()),
+        least_typical=_least_typical(model[-1], features[judged], codes[judged], plan.seed),
     )
 
 
+def _try_all(
+    plan: Plan,
+    survey: Survey,
+    frame: pd.DataFrame,
+    features: np.ndarray,
+    labels: np.ndarray,
+    codes: np.ndarray,
+    progress: Progress,
+) -> list[Tried]:
+    """Each candidate that such a table allows, trained and judged."""
+    candidates = dict(plan.candidates)
+    if plan.priors is not None:
+        for classifier in candidates.values():
+            classifier.set_params(priors=parse_priors(plan.priors, labels))
+    if len(candidates) > 1 and (not survey.is_whole or len(codes) > MOST_KERNEL_ROWS):
+        del candidates[KERNEL]
+    # Only encodings of text know the labels, and must not know those of the rows that judge.
+    knows_labels = any(column.kind == "text" for column in survey.columns)
+    rows = frame if knows_labels else features
+
+    def make(classifier: Any) -> Any:
+        return make_model(survey.columns, classifier, plan.seed) if knows_labels else classifier
+
+    trial = Trial(features, make, rows, codes, labels, plan.seed)
+    with progress(f"training {' and '.join(candidates)} on", 6 * len(candidates)) as advance:
+        return [try_model(name, classifier, trial, advance) for name, classifier in candidates.items()]
+
+
 def _fit_blocks(
-    model: Pipeline,
-    columns: list[Column],
-    path: str,
-    target: str,
-    counts: dict[Any, int],
-    advance: Callable[[int], None],
+    plan: Plan, model: Pipeline, columns: list[Column], counts: dict[Any, int], advance: Callable[[int], None]
 ) -> Any:
-    """The classifier of a pipeline, trained on all rows; their encodings are those of the pipeline."""
+    """The classifier of a pipeline, trained on all rows; encodings and feature map are those of the sample."""
     classes = np.array(list(counts))
-    classifier = clone(model[-1])
-    for block in read_blocks(path):
-        rows = labelled_rows(block, target, path)
+    fitted, classifier = model[-1], clone(model[-1])
+    if getattr(fitted, "feature_map_", None) is not None:
+        classifier.set_params(feature_map=fitted.feature_map_)
+    for block in read_blocks(plan.path, plan.decimal, (plan.target, *plan.choices.ids)):
+        rows = labelled_rows(block, plan.target, plan.path)
         if rows.num_rows:
             with new_values_allowed():
-                X = model[:-1].transform(to_frame(rows, columns, path))
-            classifier.partial_fit(X, labels_of(rows[target], classes.dtype.kind == "i"), classes)
+                X = model[:-1].transform(to_frame(rows, columns, plan.path))
+            classifier.partial_fit(X, labels_of(rows[plan.target], classes.dtype.kind == "i"), classes)
         advance(block.num_rows)
     return classifier
 
 
-def _check_counts(counts: dict[Any, int], target: str) -> None:
-    n_rows = sum(counts.values())
+def _check_classes(survey: Survey, plan: Plan) -> None:
+    target, counts, n_rows = plan.target, survey.counts, survey.n_rows
     if len(counts) < 2:
         raise ValueError(f"column {target!r} must hold at least two classes, got {list(counts)}.")
+    if _looks_continuous(list(counts), n_rows):
+        raise ValueError(
+            f"column {target!r} looks continuous ({len(counts):,} distinct numbers in {n_rows:,} rows), and this "
+            f"command predicts classes: choose another target, or make classes of it, such as low and high."
+        )
     if len(counts) > max(10, min(100, n_rows // 2)):
         raise ValueError(
-            f"column {target!r} has {len(counts)} distinct values in {n_rows} rows, too many for "
+            f"column {target!r} has {len(counts):,} distinct values in {n_rows:,} rows, too many for "
             f"classes: choose another target, or group them."
         )
     lone = min(counts, key=counts.__getitem__)
     if counts[lone] < 2:
         raise ValueError(f"class {str(lone)!r} of column {target!r} has one row only: add rows or leave it out.")
+    if counts[lone] < _FEWEST_SEARCHED and any(hasattr(each, "radius_factors") for each in plan.candidates.values()):
+        raise ValueError(f"class {str(lone)!r} has {counts[lone]} rows, and --cv needs {_FEWEST_SEARCHED} of each.")
 
 
-def _fit_peers(X: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
-    """QDA, LDA and logistic regression as scikit-learn has them."""
-    makers = {"QDA": quadratic_discriminant, "LDA": linear_discriminant, "logistic": logistic_regression}
-    fitted = {}
+def _looks_continuous(labels: Sequence[Any], n_rows: int) -> bool:
+    """Many numbers, with decimals, or with few rows each."""
+    try:
+        numbers = np.array([float(label) for label in labels])
+    except ValueError:
+        return False
+    if (numbers != np.round(numbers)).any():
+        return len(labels) > 10
+    return len(labels) > 20 and n_rows < 5 * len(labels)
+
+
+def _confusion(codes: np.ndarray, predicted: np.ndarray, n_classes: int) -> list[list[int]]:
+    table = np.bincount(n_classes * codes + predicted, minlength=n_classes**2)
+    return table.reshape(n_classes, n_classes).tolist()
+
+
+def _count_certain(classifier: Any, features: np.ndarray) -> int | None:
+    """How many rows are decided with evidence, where the model can tell."""
+    certainty = ask(classifier, features).certainty
+    for sense, least in _SURE.items():
+        if sense in certainty:
+            return int((certainty[sense] > least).sum())
+    return None
+
+
+def _least_typical(classifier: Any, features: np.ndarray, codes: np.ndarray, seed: int) -> float:
+    """Typicality that all but a few training rows have when they are left out."""
+    if TYPICALITY not in senses_of(classifier):
+        return 0.0
+    is_moderated = isinstance(classifier, ModeratedDiscriminantAnalysis)
+    measured = ModeratedDiscriminantAnalysis(classifier.covariance if is_moderated else "own")
+    _, folds = split_folds(codes, seed)
+    values = np.concatenate(
+        [measured.fit(features[kept], codes[kept]).typicality(features[left_out]) for kept, left_out in folds]
+    )
+    return float(np.clip(np.quantile(values, _FEW_UNTYPICAL), _LEAST_TYPICALITY, _USUAL_TYPICALITY))
+
+
+def _fit_peers(X: np.ndarray, labels: np.ndarray) -> tuple[dict[str, Any], dict[str, str]]:
+    """QDA, LDA and logistic regression as scikit-learn has them, and why some cannot be trained on these columns."""
+    makers = {"QDA": quadratic_discriminant, "LDA": linear_discriminant, "logistic regression": logistic_regression}
+    fitted, failed = {}, {}
     for name, make in makers.items():
         # What these methods have to say about the columns is shown by their results.
         with warnings.catch_warnings(action="ignore"):
             try:
-                fitted[name] = make().fit(X, labels)
-            # A method that cannot be trained on these columns is left out of the comparison.
-            except (ValueError, np.linalg.LinAlgError):
-                continue
-    return fitted
+                peer = make().fit(X, labels)
+                if not np.isfinite(peer.predict_proba(X[:1000])).all():
+                    raise ValueError("its probabilities are not finite")
+                fitted[name] = peer
+            except (ValueError, np.linalg.LinAlgError) as error:
+                failed[name] = " ".join(str(error).split()).partition(". ")[0].rstrip(".") + "."
+    return fitted, failed

@@ -1,0 +1,262 @@
+"""May a model be trusted on some rows? Yes, only above a confidence, or no; with one reason and one recommendation."""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .answers import FACTOR, PROBABILITY, REASONS, TYPICALITY, abstentions
+from .evaluation import OURS, Evaluation
+from .remarks import left_out_accuracy, no_better_than_majority
+from .table_model import Interval, TableModel, proportion
+
+#: Thresholds that a person can remember.
+_LADDER = (0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
+_FACTOR_LADDER = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
+
+# Fewer labelled rows than this prove nothing.
+_FEWEST_ROWS = 20
+
+# Another method that is surely better, but by less than this, is no reason to change.
+_LEAST_ADVANTAGE = 0.01
+
+# A threshold says something if so many rows, and such a part of all, are above it.
+_FEWEST_DECIDED, _LEAST_COVERAGE = 10, 0.1
+
+# A class that so many rows are of must be predicted for some.
+_FEWEST_OF_A_CLASS = 5
+
+# Without labels: more rows than this that abstain are told; more that are unlike the training rows, or that have new
+# values in a column, are too many.
+_MANY_ABSTAIN, _MOST_UNLIKE = 0.05, 0.3
+
+_YES = "Yes, this model may be trusted on these rows."
+_NO = "No, do not rely on this model for these rows."
+_MORE_DATA = "Look for columns that tell the classes apart, or collect more rows."
+_LABEL_SOME = "Label some of these rows and judge the model on them, or train again on rows like these."
+
+
+class Verdict(NamedTuple):
+    """The answer, and what it rests on.
+
+    Parameters
+    ----------
+    answer : {"yes", "only", "no"}
+        May the model be trusted?
+    headline, reason, recommendation : str
+        A sentence each.
+    threshold : float or None
+        What the first sense of certainty has to reach.
+    """
+
+    answer: Literal["yes", "only", "no"]
+    headline: str
+    reason: str
+    recommendation: str
+    threshold: float | None = None
+
+
+def decide(trained: TableModel, evaluation: Evaluation, required: float) -> Verdict:
+    """The verdict on rows of which a fraction has to be decided right; without labels, as far as that can be known."""
+    if evaluation.has_labels:
+        return _with_labels(evaluation, required)
+    return _without_labels(trained, evaluation, required)
+
+
+def _with_labels(evaluation: Evaluation, required: float) -> Verdict:
+    accuracy, n_rows = evaluation.methods[OURS]["accuracy"], evaluation.n_rows
+    label, n_majority = evaluation.majority
+    share = n_majority / n_rows
+    always = f"always answering {label!r} would be right on {_percent(share)}"
+    found = f"{_with_interval(accuracy)} of {n_rows:,} rows are right; {always}"
+    if n_rows < _FEWEST_ROWS:
+        return Verdict(
+            "no", f"No answer yet: {n_rows} rows are too few.", f"{found}.", f"Judge it on {_FEWEST_ROWS} rows or more."
+        )
+    if accuracy.value <= share or (accuracy.low <= share and evaluation.information.low <= 0):
+        reason = f"It is hardly better than one answer for all: {found}."
+        return Verdict("no", _NO, reason, _retrain(evaluation) or _use_another(evaluation, required) or _MORE_DATA)
+    if missed := _missed_classes(evaluation):
+        return Verdict("no", _NO, f"It never finds {missed}. {found}.", _retrain(evaluation) or _MORE_DATA)
+    if accuracy.value >= required:
+        advice = _retrain(evaluation) or _use_another(evaluation, required) or _send_abstentions(evaluation)
+        return Verdict("yes", _YES, f"{found}.", advice)
+    if not evaluation.drift.moved and (other := _use_another(evaluation, required)):
+        name, gain = _better_method(evaluation)
+        return Verdict("no", _NO, f"{_capitalised(name)} is more accurate on these rows by {_points(gain)}.", other)
+    return _above_a_threshold(evaluation, required) or _at_no_threshold(evaluation, required)
+
+
+def _missed_classes(evaluation: Evaluation) -> str:
+    """Classes that the model never predicts, with their numbers of rows."""
+    rows = {name: evaluation.recalls[name][1] for name in evaluation.never_predicted}
+    return ", ".join(f"{name!r} ({n} rows)" for name, n in rows.items() if n >= _FEWEST_OF_A_CLASS)
+
+
+def _better_method(evaluation: Evaluation) -> tuple[str, Interval]:
+    """The method that is most surely more accurate, by enough to matter; an empty name if there is none."""
+    better = {
+        name: gain for name, gain in evaluation.advantages.items() if gain.low > 0 and gain.value >= _LEAST_ADVANTAGE
+    }
+    return max(better.items(), key=lambda pair: pair[1].value, default=("", Interval(0, 0, 0)))
+
+
+def _use_another(evaluation: Evaluation, required: float) -> str:
+    """The recommendation of a method that is surely better and good enough, if there is one."""
+    name, gain = _better_method(evaluation)
+    if not name or evaluation.methods[OURS]["accuracy"].value + gain.value < required:
+        return ""
+    return f"Use {name}: trained on the same rows, it is more accurate on these by {_points(gain)}."
+
+
+def _above_a_threshold(evaluation: Evaluation, required: float) -> Verdict | None:
+    """The smallest threshold above which enough rows are right, of those that do not abstain for other reasons."""
+    sense, certainty = next(iter(evaluation.answers.certainty.items()))
+    stays, right, n = _kept_by_others(evaluation), evaluation.is_right, evaluation.n_rows
+    for threshold in _FACTOR_LADDER if sense == FACTOR else _LADDER:
+        kept = stays & (certainty >= threshold)
+        if kept.sum() < max(_FEWEST_DECIDED, _LEAST_COVERAGE * n):
+            return None
+        above = proportion(int(right[kept].sum()), int(kept.sum()))
+        if above.value >= required:
+            reason = (
+                f"Of these rows, {_percent(kept.mean())} of all, {_with_interval(above)} are right; of all rows "
+                f"{_percent(right.mean())}, and {_percent(required)} are required."
+            )
+            send = (
+                f"Send the other {_percent(1 - kept.mean())} to a person "
+                f"(--abstain-below {sense.split()[-1]}={threshold:g})."
+            )
+            headline = f"Only where its {sense} is at least {threshold:g}."
+            return Verdict("only", headline, reason, f"{send} {_retrain(evaluation)}".strip(), threshold)
+    return None
+
+
+def _kept_by_others(evaluation: Evaluation) -> np.ndarray:
+    """Rows that abstain by no sense of certainty but perhaps the first."""
+    others = dict(list(evaluation.thresholds.items())[1:])
+    if not others:
+        return np.ones(evaluation.n_rows, dtype=bool)
+    return abstentions(evaluation.answers.certainty, others) == ""
+
+
+def _at_no_threshold(evaluation: Evaluation, required: float) -> Verdict:
+    sense, certainty = next(iter(evaluation.answers.certainty.items()))
+    right = evaluation.is_right
+    surest = certainty >= np.quantile(certainty, 0.75)
+    return Verdict(
+        "no",
+        _NO,
+        f"At no {sense} are {_percent(required)} of the decisions right: {_percent(right.mean())} of all rows are, and "
+        f"{_with_interval(proportion(int(right[surest].sum()), int(surest.sum())))} of the surest quarter.",
+        _retrain(evaluation) or "Give it more rows or better columns, or require less (--required-accuracy).",
+    )
+
+
+def _without_labels(trained: TableModel, evaluation: Evaluation, required: float) -> Verdict:
+    known = left_out_accuracy(trained)
+    unknown = (
+        f"Accuracy cannot be known without labels; of the training rows, when left out, {_with_interval(known)} were "
+        f"right."
+    )
+    if strange := _strange_rows(evaluation):
+        return Verdict("no", _NO, f"{strange} {unknown}", _LABEL_SOME)
+    if no_better_than_majority(trained):
+        reason = f"Already in training it was no better than one answer for all. {unknown}"
+        return Verdict("no", _NO, reason, _MORE_DATA)
+    can_tell = evaluation.drift.p_value is not None
+    like = "They look like the training rows" if can_tell else _capitalised(evaluation.drift.sentence)
+    n, by_reason = evaluation.n_rows, evaluation.n_by_reason
+    n_abstained = sum(by_reason.values())
+    parts = ", ".join(f"{_percent(count / n)} {reason}" for reason, count in by_reason.items())
+    if known.value < required:
+        return _by_own_probabilities(evaluation, required, unknown)
+    if n_abstained > _MANY_ABSTAIN * n:
+        return Verdict(
+            "only",
+            f"Only on the {_percent(1 - n_abstained / n)} of the rows for which it does not abstain.",
+            f"{like}, but the evidence is thin for some: {parts}. {unknown}",
+            f"Send the {_percent(n_abstained / n)} that abstain to a person.",
+        )
+    return Verdict(
+        "yes",
+        "Yes, as far as rows without labels can tell.",
+        f"{like}, and {f'few abstain ({parts})' if parts else 'none abstains'}. {unknown}",
+        "Label some of these rows from time to time and judge the model on them.",
+    )
+
+
+def _strange_rows(evaluation: Evaluation) -> str:
+    """Why the rows are not like the training rows, if they are not."""
+    n = evaluation.n_rows
+    if evaluation.drift.moved:
+        return f"The rows have drifted: {_moved(evaluation)}."
+    n_unlike = evaluation.n_by_reason.get(REASONS[TYPICALITY], 0)
+    if n_unlike > _MOST_UNLIKE * n:
+        return f"{_percent(n_unlike / n)} of the rows are unlike the training rows."
+    for name, count in evaluation.unseen.items():
+        if count > _MOST_UNLIKE * n:
+            return f"{_percent(count / n)} of the rows have values of column {name!r} that training did not have."
+    return ""
+
+
+def _by_own_probabilities(evaluation: Evaluation, required: float, unknown: str) -> Verdict:
+    """Which rows are decided right often enough, if the model's probabilities are right."""
+    certainty, stays = evaluation.answers.certainty, _kept_by_others(evaluation)
+    probability = certainty.get(PROBABILITY, np.zeros(evaluation.n_rows))
+    for threshold in _LADDER:
+        kept = stays & (probability >= threshold)
+        if kept.mean() >= _LEAST_COVERAGE and probability[kept].mean() >= required:
+            return Verdict(
+                "only",
+                f"Only where its probability is at least {threshold:g}.",
+                f"By its own probabilities {_percent(probability[kept].mean())} of these rows, {_percent(kept.mean())} "
+                f"of all, are decided right, and {_percent(required)} are required. {unknown}",
+                f"Send the other {_percent(1 - kept.mean())} to a person "
+                f"(--abstain-below probability={threshold:g}), and label some rows to check.",
+                threshold,
+            )
+    return Verdict("no", _NO, f"That is less than the {_percent(required)} required. {unknown}", _LABEL_SOME)
+
+
+def _retrain(evaluation: Evaluation) -> str:
+    """What to do about drift, if there is any."""
+    return f"Train again on rows like these: they have drifted, {_moved(evaluation)}." if evaluation.drift.moved else ""
+
+
+def _moved(evaluation: Evaluation) -> str:
+    first = evaluation.drift.moved[0]
+    where = "" if first.rows == "all rows" else f", in rows {first.rows}"
+    others = len(evaluation.drift.columns) - 1
+    more = f", and {others} more column{'s' if others > 1 else ''}" if others else ""
+    return f"column {first.column!r} ({first.words}{where}){more}"
+
+
+def _send_abstentions(evaluation: Evaluation) -> str:
+    right, decided = evaluation.decided
+    n_abstained = evaluation.n_rows - decided
+    if not n_abstained:
+        return "Use it as it is."
+    if n_abstained > evaluation.n_rows / 2:
+        share = _percent(n_abstained / evaluation.n_rows)
+        return f"Choose other limits with --abstain-below: at these, {share} of the rows abstain."
+    return (
+        f"Send the {_percent(n_abstained / evaluation.n_rows)} of the rows that abstain to a person: of the others "
+        f"{_percent(right / decided)} are right."
+    )
+
+
+def _points(gain: Interval) -> str:
+    value, low, high = (100 * part for part in gain)
+    return f"{value:.1f} points (95 % interval {low:.1f} to {high:.1f})"
+
+
+def _with_interval(value: Interval) -> str:
+    return f"{_percent(value.value)} (95 % interval {100 * value.low:.1f} to {100 * value.high:.1f})"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.1f} %"
+
+
+def _capitalised(name: str) -> str:
+    return name[0].upper() + name[1:]

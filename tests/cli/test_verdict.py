@@ -1,0 +1,188 @@
+"""The verdict on made-up evaluations: yes, only above a confidence, or no, with the reason that weighs most."""
+
+import numpy as np
+import pytest
+
+from optiscore.cli.answers import Answers
+from optiscore.cli.evaluation import OURS, Evaluation, Judged, paired_difference
+from optiscore.cli.table_model import Interval, proportion
+from optiscore.cli.verdict import decide
+from optiscore.cli.watch import Moved, TableDrift
+
+STILL = TableDrift(0.6, [])
+MOVED = TableDrift(0.001, [Moved("x", "larger by 0.8 standard deviations", "all rows", 0.001)])
+
+
+class Trained:
+    """What a verdict needs of a model."""
+
+    def __init__(self, right=90, of=100):
+        self.confusion = [[right // 2, (of - right) // 2], [of - right - (of - right) // 2, right - right // 2]]
+        self.labels = ["no", "yes"]
+
+
+def evaluation(right, confidence, peer=None, majority=0.5, drift=STILL, information=0.2, reasons=None):
+    """Rows that are right or not, with a confidence each."""
+    right, n = np.asarray(right), len(right)
+    reasons = np.full(n, "") if reasons is None else np.asarray(reasons)
+    answers = Answers(np.zeros(n, dtype=int), np.zeros((n, 2)), {"probability": np.asarray(confidence)})
+    judged = {OURS: Judged(answers.predicted, answers.proba, confidence)}
+    advantages = {} if peer is None else {"logistic regression": paired_difference(np.asarray(peer), right)}
+    kept = reasons == ""
+    return Evaluation(
+        answers,
+        reasons,
+        {"probability": 0.65},
+        0,
+        {},
+        drift,
+        right,
+        judged,
+        {OURS: {"accuracy": proportion(int(right.sum()), n)}},
+        {},
+        (int(right[kept].sum()), int(kept.sum())),
+        ("no", int(majority * n)),
+        advantages,
+        Interval(information, information - 0.1, information + 0.1),
+    )
+
+
+def rows(n_right, n):
+    return np.arange(n) < n_right
+
+
+def test_yes():
+    verdict = decide(Trained(), evaluation(rows(95, 100), np.full(100, 0.9)), 0.9)
+    assert verdict.answer == "yes"
+    assert "95.0 % (95 % interval 88.8 to 97.8) of 100 rows are right" in verdict.reason
+    assert verdict.recommendation == "Use it as it is."
+    reasons = np.where(np.arange(100) >= 95, "too uncertain", "")
+    verdict = decide(Trained(), evaluation(rows(95, 100), np.full(100, 0.9), reasons=reasons), 0.9)
+    assert "Send the 5.0 % of the rows that abstain to a person: of the others 100.0 % are right." in (
+        verdict.recommendation
+    )
+
+
+def test_yes_but_drifted():
+    verdict = decide(Trained(), evaluation(rows(95, 100), np.full(100, 0.9), drift=MOVED), 0.9)
+    assert verdict.answer == "yes"
+    assert "drifted, column 'x' (larger by 0.8 standard deviations)" in verdict.recommendation
+
+
+def test_only_above_a_confidence():
+    confidence = np.where(np.arange(100) < 70, 0.93, 0.6)
+    verdict = decide(Trained(), evaluation(rows(75, 100), confidence), 0.9)
+    assert (verdict.answer, verdict.threshold) == ("only", 0.65)
+    assert verdict.headline == "Only where its probability is at least 0.65."
+    assert "Send the other 30.0 % to a person (--abstain-below probability=0.65)." in verdict.recommendation
+    moved = decide(Trained(), evaluation(rows(75, 100), confidence, drift=MOVED), 0.9)
+    assert "Train again on rows like these" in moved.recommendation
+
+
+def test_no_since_another_method_is_better():
+    worse = evaluation(rows(900, 1000), np.full(1000, 0.9), peer=rows(931, 1000))
+    verdict = decide(Trained(), worse, 0.92)
+    assert verdict.answer == "no"
+    assert "Logistic regression is more accurate on these rows by 3.1 points (95 % interval 2.0 to 4.2)" in (
+        verdict.reason
+    )
+    assert verdict.recommendation.startswith("Use logistic regression: trained on the same rows")
+    # A model that does what is required may be used, and a better one should be.
+    verdict = decide(Trained(), worse, 0.8)
+    assert verdict.answer == "yes"
+    assert verdict.recommendation.startswith("Use logistic regression")
+    # A method that is not good enough either is no advice, nor is one that chance makes better.
+    assert "logistic" not in str(decide(Trained(), worse, 0.99))
+    few = evaluation(rows(27, 30), np.full(30, 0.9), peer=rows(28, 30))
+    assert "logistic" not in str(decide(Trained(), few, 0.8))
+
+
+def test_few_rows_prove_nothing():
+    verdict = decide(Trained(), evaluation(rows(4, 4), np.full(4, 0.9)), 0.9)
+    assert verdict.answer == "no"
+    assert verdict.headline == "No answer yet: 4 rows are too few."
+
+
+def test_no_since_a_class_is_never_found():
+    found = evaluation(rows(96, 100), np.full(100, 0.9), majority=0.9)
+    found = found._replace(recalls={"no": (90, 90), "yes": (0, 10)})
+    verdict = decide(Trained(), found, 0.9)
+    assert verdict.answer == "no"
+    assert "It never finds 'yes' (10 rows)." in verdict.reason
+    as_good = evaluation(rows(96, 100), np.full(100, 0.9), majority=0.96)
+    assert "hardly better than one answer for all" in decide(Trained(), as_good, 0.9).reason
+
+
+def test_no_since_one_answer_for_all_is_as_good():
+    empty = evaluation(rows(62, 100), np.full(100, 0.9), majority=0.6, information=0.0)
+    verdict = decide(Trained(), empty, 0.6)
+    assert verdict.answer == "no"
+    assert "always answering 'no' would be right on 60.0 %" in verdict.reason
+    # Probabilities that tell more than frequencies are worth something where labels do not.
+    assert decide(Trained(), evaluation(rows(62, 100), np.full(100, 0.9), majority=0.6), 0.6).answer == "yes"
+
+
+def test_no_confidence_is_enough():
+    verdict = decide(Trained(), evaluation(rows(70, 100), np.linspace(0.99, 0.5, 100)[::-1]), 0.9)
+    assert verdict.answer == "no"
+    assert "At no probability are 90.0 % of the decisions right" in verdict.reason
+
+
+def test_abstention_that_leaves_nothing():
+    everything = evaluation(rows(95, 100), np.full(100, 0.9), reasons=np.full(100, "too uncertain"))
+    assert "at these, 100.0 % of the rows abstain" in decide(Trained(), everything, 0.9).recommendation
+
+
+def test_thresholds_are_for_rows_that_do_not_abstain_otherwise():
+    certainty = {"probability": np.full(100, 0.97), "typicality": np.where(np.arange(100) < 50, 1e-9, 0.5)}
+    found = evaluation(np.arange(100) >= 25, np.full(100, 0.97))
+    found = found._replace(
+        answers=found.answers._replace(certainty=certainty), thresholds={"probability": 0.6, "typicality": 0.001}
+    )
+    verdict = decide(Trained(), found, 0.9)
+    assert (verdict.answer, verdict.threshold) == ("only", 0.55)
+    assert "50.0 % of all, 100.0 %" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("right", "confidence", "answer", "words"),
+    [
+        (80, np.linspace(0.5, 1, 100), "only", "By its own probabilities"),
+        (80, np.full(100, 0.7), "no", "less than the 90.0 % required"),
+        (95, np.full(100, 0.97), "yes", "look like the training rows"),
+    ],
+)
+def test_what_is_required_counts_without_labels_too(right, confidence, answer, words):
+    blind = evaluation(np.ones(100, dtype=bool), confidence)
+    verdict = decide(Trained(right), blind._replace(judged={}, is_right=np.empty(0, dtype=bool)), 0.9)
+    assert verdict.answer == answer
+    assert words in verdict.reason
+
+
+def test_new_values_and_too_few_rows_do_not_look_like_the_training_rows():
+    blind = evaluation(np.ones(100, dtype=bool), np.full(100, 0.97))._replace(judged={})
+    verdict = decide(Trained(), blind._replace(unseen={"city": 60}), 0.9)
+    assert verdict.answer == "no"
+    assert "60.0 % of the rows have values of column 'city'" in verdict.reason
+    verdict = decide(Trained(), blind._replace(drift=TableDrift(None, [])), 0.9)
+    assert "Drift cannot be told" in verdict.reason
+    assert "look like" not in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("reasons", "drift", "right", "answer", "words"),
+    [
+        ([], STILL, 90, "yes", "look like the training rows"),
+        (["too uncertain"] * 10, STILL, 90, "only", "10.0 % too uncertain"),
+        ([], MOVED, 90, "no", "The rows have drifted: column 'x'"),
+        (["unlike the training rows"] * 40, STILL, 90, "no", "40.0 % of the rows are unlike"),
+        ([], STILL, 50, "no", "no better than one answer for all"),
+    ],
+)
+def test_without_labels(reasons, drift, right, answer, words):
+    reasons = np.array(reasons + [""] * (100 - len(reasons)))
+    blind = evaluation(np.ones(100, dtype=bool), np.full(100, 0.9), drift=drift, reasons=reasons)
+    verdict = decide(Trained(right), blind._replace(judged={}, is_right=np.empty(0, dtype=bool)), 0.9)
+    assert verdict.answer == answer
+    assert words in verdict.reason
+    assert "cannot be known without labels" in verdict.reason
