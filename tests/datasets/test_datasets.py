@@ -11,7 +11,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from optiscore.datasets import benchmarks, catalogue, download, fetch_benchmark, list_benchmarks, make_plane_classes
+from optiscore.datasets import (
+    benchmarks,
+    catalogue,
+    download,
+    fetch_benchmark,
+    list_benchmarks,
+    list_further,
+    load_further,
+    make_plane_classes,
+)
 
 SHIPPED = [name for name, benchmark in catalogue.BENCHMARKS.items() if benchmark.shipped]
 CONTENT = b"1 1:0.5 2:-1\n-1 2:3\n"
@@ -211,3 +220,21 @@ def test_a_damaged_file_of_the_user_is_refused_and_kept(server, tmp_path, monkey
     with pytest.raises(OSError, match=r"does not have the expected content.*OPTISCORE_DATA"):
         fetch_benchmark("fourclass")
     assert (tmp_path / "fourclass.txt").read_bytes() == CONTENT[:7]
+
+
+def test_further_sets():
+    sizes = {name: load_further(name, return_X_y=True) for name in list_further()}
+    assert len(sizes) >= 12
+    assert sum(len(np.unique(y)) > 2 for _, y in sizes.values()) >= len(sizes) / 2
+    for name, (X, y) in sizes.items():
+        assert np.isfinite(X).all()
+        assert len(X) == len(y)
+        assert (np.ptp(X, axis=0) > 0).mean() > 0.9
+        assert np.unique(y, return_counts=True)[1].min() >= 8
+        bunch = load_further(name)
+        assert len(bunch.feature_names) == X.shape[1]
+        assert "Licence: CC" in bunch.DESCR
+    assert sizes["german_credit"][0].shape == (1000, 59)
+    assert not set(list_further()) & set(list_benchmarks())
+    with pytest.raises(ValueError, match="name must be one of"):
+        load_further("cancer")
