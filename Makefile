@@ -60,7 +60,7 @@ bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clust
 reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minutes) and write results/report.html
 	$(BIN)/optiscore reproduce paper
 
-evidence: $(VENV)/.has-cli ## Show what the classifiers are worth: accuracy, abstention, calibration, coverage (some 15 minutes)
+evidence: $(VENV)/.has-cli $(VENV)/.has-conformal ## Show when to use what, and when not (some 20 minutes) and write results/evidence.html
 	$(BIN)/optiscore reproduce evidence
 
 clean: ## Remove the virtual environment and all caches

@@ -15,12 +15,12 @@ import pytest
 from optiscore import moment_divergence
 from optiscore.datasets import list_benchmarks
 from optiscore.experiments import EXPERIMENTS, table1
+from optiscore.experiments.drift import inflation
 from optiscore.experiments.experiment import Compared, Result, mean_and_error
 from optiscore.experiments.figure1 import kolmogorov_distance, limit_law
 from optiscore.experiments.methods import SparseCovariance
 from optiscore.experiments.report import Section, render
 from optiscore.experiments.runner import to_csv
-from optiscore.experiments.shift import inflation
 from optiscore.experiments.store import CellStore, fingerprint
 from optiscore.experiments.table1 import printed_values
 
@@ -49,27 +49,29 @@ def tables(folder):
 def whole(tmp_path_factory):
     """An uninterrupted run."""
     folder = tmp_path_factory.mktemp("whole")
-    done = run("reproduce", "figure2", "shift", "--quick", "--jobs", "2", out=folder)
+    done = run("reproduce", "figure2", "drift", "--quick", "--jobs", "2", out=folder)
     assert done.returncode == 0, done.stderr
     return folder / "quick"
 
 
 def test_outputs(whole):
     names = {path.name for path in whole.iterdir()}
-    assert {"report.html", "figure2.csv", "figure2.png", "figure2.svg", "shift.csv", "shift.png", "shift.svg"} <= names
-    page = (whole / "report.html").read_text(encoding="utf-8")
-    assert page.count("data:image/png;base64,") == 2
-    assert not re.search(r'(src|href)="(?!data:|#)', page)
-    assert "quick: fewer trials" in page
+    assert {"report.html", "figure2.csv", "figure2.png", "figure2.svg", "drift.csv", "drift.png", "drift.svg"} <= names
+    for name, title in (("report.html", "reproduced"), ("evidence.html", "When to use optiscore, and when not")):
+        page = (whole / name).read_text(encoding="utf-8")
+        assert page.count("data:image/png;base64,") == page.count("<section") == 1
+        assert not re.search(r'(src|href)="(?!data:|#)', page)
+        assert "quick: few trials" in page
+        assert title in page
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_interrupted_run_goes_on_where_it_was(whole, tmp_path, blow):
-    arguments = ["reproduce", "figure2", "shift", "--quick", "--jobs", "1"]
+    arguments = ["reproduce", "figure2", "drift", "--quick", "--jobs", "1"]
     process = subprocess.Popen(
         [*COMMAND, *arguments, "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    cells = tmp_path / "quick" / "cells" / "shift.jsonl"
+    cells = tmp_path / "quick" / "cells" / "drift.jsonl"
     deadline = time.monotonic() + 120
     while not (cells.exists() and cells.read_bytes().count(b"\n") > 3):
         assert time.monotonic() < deadline
@@ -92,21 +94,21 @@ def test_interrupted_run_goes_on_where_it_was(whole, tmp_path, blow):
 def test_second_run_has_nothing_to_do(whole):
     page = whole / "report.html"
     before = page.stat().st_mtime_ns
-    done = run("reproduce", "figure2", "shift", "--quick", out=whole.parent)
+    done = run("reproduce", "figure2", "drift", "--quick", out=whole.parent)
     assert done.returncode == 0
     assert page.stat().st_mtime_ns == before
 
 
 def test_what_was_removed_is_written_again(whole):
     kept = tables(whole)
-    (whole / "shift.csv").unlink()
+    (whole / "drift.csv").unlink()
     (whole / "figure2.png").unlink()
     assert run("reproduce", "figure2", "--quick", out=whole.parent).returncode == 0
     assert tables(whole) == kept
     assert (whole / "figure2.png").exists()
-    assert (whole / "report.html").read_text(encoding="utf-8").count("<section") == 2
+    assert (whole / "evidence.html").read_text(encoding="utf-8").count("<section") == 1
     (whole / ".stamp").write_bytes(b"\xff\x00")
-    assert run("reproduce", "shift", "--quick", out=whole.parent).returncode == 0
+    assert run("reproduce", "drift", "--quick", out=whole.parent).returncode == 0
 
 
 def test_missing_data_are_told(tmp_path):
@@ -120,8 +122,11 @@ def test_missing_data_are_told(tmp_path):
         is_there = name in (tmp_path / "quick" / "selective.csv").read_text(encoding="ascii")
         assert is_there != (f"missing {name}" in plain)
     assert plain.count("missing ") == 6
-    assert "Incomplete." in page
-    assert "OPTISCORE_DATA" in page
+    # One line at the end, with one command to get them.
+    told = re.search(r'<p class="missing">.*</p>', page).group()
+    assert "australian, climate_model, cylinder, diabetic, fourclass, housing" in told
+    assert "fetch_benchmark" in told
+    assert page.index("<section") < page.index(told)
 
 
 def test_results_stay_when_the_data_have_gone(published, tmp_path):
@@ -194,7 +199,7 @@ def test_fingerprints_tell_experiments_apart():
 
 
 def test_results_survive_json():
-    for name in ("figure2", "shift"):
+    for name in ("figure2", "drift"):
         experiment = EXPERIMENTS[name]
         cell = experiment.cells(True)[0]
         values = experiment.compute(cell)
@@ -212,7 +217,8 @@ def test_table_beside_print():
     cells = [cell for cell in EXPERIMENTS["table1"].cells(True) if cell["dataset"].startswith("ban")]
     results = [Result(cell, {"accuracy": 0.9}, 2.0) for cell in cells]
     summary = EXPERIMENTS["table1"].summarise(results)
-    page = render([Section(EXPERIMENTS["table1"], summary, 1.0, {})], {}, {})
+    pictures = dict.fromkeys(summary.figures, b"")
+    page = render("paper", [Section(EXPERIMENTS["table1"], summary, 1.0, pictures)], {}, {})
     assert "99.33 (-9.33) *" in page
     assert "look exchanged in print" in page
     assert page.count('class="compared less"') == 7

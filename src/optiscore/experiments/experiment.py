@@ -40,13 +40,29 @@ class Table:
     is_shown: bool = True
 
 
+class Question(NamedTuple):
+    """A section of the page: what a reader asks, the answer, and the figures and tables behind it, by file name.
+
+    The answer is sentences, the first of which says it all.
+    """
+
+    title: str
+    answer: Sequence[str]
+    figures: Sequence[str] = ()
+    tables: Sequence[str] = ()
+
+
 @dataclass(frozen=True)
 class Summary:
-    """What is made of the results: tables by file name, figures by file name, and sentences."""
+    """What is made of the results: tables and figures by file name, sentences, and the questions that they answer.
+
+    Without questions, the experiment is one, and the sentences are its answer.
+    """
 
     tables: Mapping[str, Table] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    questions: Sequence[Question] = ()
 
 
 @dataclass(frozen=True)

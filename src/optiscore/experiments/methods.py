@@ -138,6 +138,7 @@ def folds(y: ArrayLike) -> int:
 #: What users have today, for a number of features.
 PEERS: dict[str, Callable[[int], Any]] = {
     "LDA": lambda d: make_pipeline(StandardScaler(), linear_discriminant()),
+    "QDA": lambda d: plain_qda(),
     "logistic": lambda d: logistic_regression(),
     "forest": lambda d: RandomForestClassifier(300, random_state=0),
     "boosting": lambda d: HistGradientBoostingClassifier(random_state=0),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment
 
-from .experiment import Compared, Experiment, Summary
+from .experiment import Compared, Experiment, Question, Summary
 
 
 class Section(NamedTuple):
@@ -19,14 +19,25 @@ class Section(NamedTuple):
     pictures: Mapping[str, bytes]
 
 
-def render(sections: Sequence[Section], missing: Mapping[str, str], facts: Mapping[str, str]) -> str:
-    """The page as text."""
+def render(group: str, sections: Sequence[Section], missing: Mapping[str, str], facts: Mapping[str, str]) -> str:
+    """The page of a group of experiments as text."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": _number, "picture": _picture, "strength": _strength}
     environment.tests["compared"] = lambda value: isinstance(value, Compared)
     template = environment.from_string((files(__package__) / "report.html").read_text(encoding="utf-8"))
     total = sum(section.seconds for section in sections)
-    return template.render(sections=sections, missing=missing, facts=facts, total=total)
+    asked = [(section, question) for section in sections for question in _questions(group, section)]
+    # What it costs and where it loses come after what it is worth.
+    asked.sort(key=lambda pair: pair[1].title in ("What does it cost?", "Where does it lose?"))
+    return template.render(group=group, sections=sections, asked=asked, missing=missing, facts=facts, total=total)
+
+
+def _questions(group: str, section: Section) -> Sequence[Question]:
+    """What a section answers; an experiment without questions is one."""
+    summary, title = section.summary, section.experiment.title
+    title = f"How sure may I be? {title}" if group == "evidence" else title
+    whole = Question(title, summary.notes, [*section.pictures], [*summary.tables])
+    return summary.questions or (whole,)
 
 
 def _number(value: Any) -> str:

@@ -18,14 +18,17 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
-from ..datasets import fetch_benchmark
 from ..io.locks import exclusive
 from ..io.progress import progress_bar
 from ..io.whole_files import write_atomically
-from . import EXPERIMENTS
+from . import EXPERIMENTS, GROUPS
 from .experiment import Cell, Compared, Result, Row, Summary, Values
 from .report import Section, render
 from .store import CellStore, fingerprint
+from .suites import load
+
+#: The report of each group of experiments.
+_PAGES = {"paper": "report.html", "evidence": "evidence.html"}
 
 
 @dataclass(frozen=True)
@@ -38,18 +41,18 @@ class Settings:
     jobs: int = -1
 
 
-def reproduce(settings: Settings, console: Console) -> Path:
-    """Run experiments and write their tables, figures and the report; the path of the report.
+def reproduce(settings: Settings, console: Console) -> list[Path]:
+    """Run experiments and write their tables, figures and reports; the paths of the reports of their groups.
 
-    The report has all experiments that are done, whether in this run or before. A quick look has a folder of its own.
-    One run at a time works in a folder: `BusyError` says who is there already.
+    There is a report per group of experiments, with all that are done, whether in this run or before. A quick look
+    has a folder of its own. One run at a time works in a folder: `BusyError` says who is there already.
     """
     out = settings.out / "quick" if settings.quick else settings.out
     with exclusive(out):
         return _reproduce(settings, out, console)
 
 
-def _reproduce(settings: Settings, out: Path, console: Console) -> Path:
+def _reproduce(settings: Settings, out: Path, console: Console) -> list[Path]:
     stores = {name: _store(name, out) for name in EXPERIMENTS}
     cells = {name: experiment.cells(settings.quick) for name, experiment in EXPERIMENTS.items()}
     missing = _missing_data([c for name in settings.names for c in cells[name] if c not in stores[name]], console)
@@ -60,13 +63,12 @@ def _reproduce(settings: Settings, out: Path, console: Console) -> Path:
         _run(name, at_hand, stores[name], settings.jobs, console)
     results = {name: stores[name].results(cells[name]) for name in EXPERIMENTS}
     shown = {n: found for n, found in results.items() if n in settings.names or len(found) == len(cells[n])}
-    page, stamp = out / "report.html", _Stamp(out)
-    state = _digest(shown, missing)
+    stamp, state = _Stamp(out), _digest(shown, missing)
     if not stamp.vouches_for(state):
         stamp.remove()
-        _write(shown, settings.quick, missing, page, console)
+        _write(shown, settings.quick, missing, out, console)
         stamp.write(state)
-    return page
+    return [out / page for group, page in _PAGES.items() if set(GROUPS[group]) & set(settings.names)]
 
 
 def _store(name: str, out: Path) -> CellStore:
@@ -79,7 +81,7 @@ def _missing_data(cells: Sequence[Cell], console: Console) -> dict[str, str]:
     with console.status("looking for the data sets"):
         for name in sorted({cell["dataset"] for cell in cells if "dataset" in cell}):
             try:
-                fetch_benchmark(name)
+                load(name)
             except OSError as error:
                 missing[name] = str(error)
     return missing
@@ -128,25 +130,29 @@ def _timed(name: str, cell: Cell) -> tuple[Cell, Values, float]:
 
 
 def _write(
-    results: Mapping[str, list[Result]], quick: bool, missing: dict[str, str], page: Path, console: Console
+    results: Mapping[str, list[Result]], quick: bool, missing: dict[str, str], out: Path, console: Console
 ) -> None:
-    sections = []
-    with console.status("tables, figures and the report"):
-        for name, found in results.items():
-            summary = EXPERIMENTS[name].summarise(found) if found else Summary(notes=["No data: see above."])
-            for table_name, table in summary.tables.items():
-                write_atomically(page.with_name(f"{table_name}.csv"), to_csv(table.rows))
-            pictures = {title: _save(figure, page.with_name(title)) for title, figure in summary.figures.items()}
-            seconds = sum(result.seconds for result in found)
-            sections.append(Section(EXPERIMENTS[name], summary, seconds, pictures))
-        facts = {
-            "optiscore": __version__,
-            "Python": platform.python_version(),
-            **{library: version(library) for library in ("numpy", "scipy", "scikit-learn")},
-            "settings": "quick: fewer trials than the paper" if quick else "full",
-            "written": time.strftime("%Y-%m-%d %H:%M"),
-        }
-        write_atomically(page, render(sections, missing, facts).encode())
+    facts = {
+        "optiscore": __version__,
+        "Python": platform.python_version(),
+        **{library: version(library) for library in ("numpy", "scipy", "scikit-learn")},
+        "settings": "quick: few trials" if quick else "full",
+        "written": time.strftime("%Y-%m-%d %H:%M"),
+    }
+    with console.status("tables, figures and the reports"):
+        sections = {name: _section(name, found, out) for name, found in results.items()}
+        for group, page in _PAGES.items():
+            if shown := [sections[name] for name in GROUPS[group] if name in sections]:
+                write_atomically(out / page, render(group, shown, missing, facts).encode())
+
+
+def _section(name: str, found: list[Result], out: Path) -> Section:
+    """What came out of an experiment, with its tables and figures on disk."""
+    summary = EXPERIMENTS[name].summarise(found) if found else Summary(notes=["No data: see below."])
+    for table_name, table in summary.tables.items():
+        write_atomically(out / f"{table_name}.csv", to_csv(table.rows))
+    pictures = {title: _save(figure, out / title) for title, figure in summary.figures.items()}
+    return Section(EXPERIMENTS[name], summary, sum(result.seconds for result in found), pictures)
 
 
 def _save(figure: Any, path: Path) -> bytes:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import ModeratedDiscriminantAnalysis
+from .. import KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis
 from .methods import PEERS
 
-#: Sizes of the training set, in words: 2 d and 8 d rows per class, 8 d rows in all with the imbalance kept.
-SIZES = ("2 d per class", "8 d per class", "8 d in all")
+#: Sizes of the training set, in words: 2 d and 8 d rows per class; 8 d rows in all and three quarters of all rows, with
+#: the imbalance kept.
+SIZES = ("2 d per class", "8 d per class", "8 d in all", "three quarters")
 
 OURS = "moderated"
 
@@ -19,6 +20,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     OURS: ModeratedDiscriminantAnalysis,
     "moderated, own": lambda: ModeratedDiscriminantAnalysis("own"),
     "moderated, shared": lambda: ModeratedDiscriminantAnalysis("shared"),
+    "kernel": lambda: KernelDiscriminantClassifier(random_state=0),
     # None of these depends on the number of features.
     **{name: partial(PEERS[name], 0) for name in ("LDA", "logistic", "forest")},
 }
@@ -28,8 +30,8 @@ def split(y: np.ndarray, n_features: int, size: str, repeat: int) -> tuple[np.nd
     """Rows for training and for testing; of any class at most three quarters are for training."""
     rng = np.random.default_rng([repeat, SIZES.index(size), len(y)])
     members = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
-    if size == "8 d in all":
-        fraction = min(8 * n_features / len(y), 0.75)
+    if size in ("8 d in all", "three quarters"):
+        fraction = 0.75 if size == "three quarters" else min(8 * n_features / len(y), 0.75)
         counts = [max(2, round(fraction * len(rows))) for rows in members]
     else:
         counts = [min(int(size[0]) * n_features, 3 * len(rows) // 4) for rows in members]

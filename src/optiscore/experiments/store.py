@@ -15,7 +15,7 @@ from .experiment import Cell, Experiment, Result, Values
 # What decides about numbers, beside this package: its files except those that only show results.
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _SHOWING = ("cli", "plotting")
-_RUNNING = ("__init__.py", "report.py", "runner.py", "store.py")
+_RUNNING = ("__init__.py", "ranking.py", "report.py", "runner.py", "store.py")
 
 
 def fingerprint(experiment: Experiment) -> str:

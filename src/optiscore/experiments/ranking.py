@@ -1,0 +1,160 @@
+"""Methods compared over data sets as a reviewer asks for: mean ranks, Friedman's test, and the critical difference.
+
+Each data set counts once, with the mean over its splits; see Demsar, Statistical comparisons of classifiers over
+multiple data sets, Journal of Machine Learning Research 2006.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
+
+from ..numerics.types import FloatArray
+from .experiment import Row
+
+
+class Ranking(NamedTuple):
+    """Methods over data sets.
+
+    Parameters
+    ----------
+    methods : list of str
+        Their names.
+    means, ranks : ndarray of shape (n_methods,)
+        Mean value, and mean rank over the data sets; 1 is best, ties share their ranks.
+    p_value : float
+        Friedman's: the chance of such ranks if all methods were alike.
+    critical_difference : float
+        Nemenyi's at 5 %: mean ranks that differ by less may be alike.
+    """
+
+    methods: list[str]
+    means: FloatArray
+    ranks: FloatArray
+    p_value: float
+    critical_difference: float
+
+    def better_than(self, method: str) -> list[str]:
+        """Methods whose mean rank is better than that of one of them by more than the critical difference."""
+        ours = self.ranks[self.methods.index(method)]
+        return [m for m, rank in zip(self.methods, self.ranks, strict=True) if ours - rank > self.critical_difference]
+
+    def place(self, method: str) -> int:
+        """Place in the order of the mean ranks; 1 is the best."""
+        return int((self.ranks < self.ranks[self.methods.index(method)]).sum()) + 1
+
+
+def rank_methods(values: FloatArray, methods: Sequence[str], *, more_is_better: bool) -> Ranking:
+    """Mean ranks of methods, from values of shape (n_datasets, n_methods); two data sets and three methods at least."""
+    ranks = rankdata(-values if more_is_better else values, axis=1)
+    n, k = values.shape
+    p_value = float(friedmanchisquare(*ranks.T).pvalue) if n > 1 and k > 2 and np.ptp(ranks, axis=1).any() else 1.0
+    spread = float(studentized_range.ppf(0.95, k, np.inf)) / np.sqrt(2)
+    return Ranking(
+        list(methods), values.mean(axis=0), ranks.mean(axis=0), p_value, float(spread * np.sqrt(k * (k + 1) / (6 * n)))
+    )
+
+
+def compare_with(
+    values: FloatArray, methods: Sequence[str], ours: str, tie: float, *, more_is_better: bool
+) -> list[Row]:
+    """Ours against each other: wins, ties and losses over the data sets, and Wilcoxon's test with Holm's step."""
+    sign = 1.0 if more_is_better else -1.0
+    own = values[:, list(methods).index(ours)]
+    gains = {m: sign * (own - values[:, i]) for i, m in enumerate(methods) if m != ours}
+    p_values = {m: _signed_rank(gain) for m, gain in gains.items()}
+    adjusted = _holm(p_values)
+    return [
+        {
+            "method": m,
+            "wins": int((gain > tie).sum()),
+            "ties": int((np.abs(gain) <= tie).sum()),
+            "losses": int((gain < -tie).sum()),
+            "mean gain": float(gain.mean()),
+            "p (Wilcoxon, Holm)": adjusted[m],
+        }
+        for m, gain in gains.items()
+    ]
+
+
+def rank_rows(ranking: Ranking, compared: Sequence[Row]) -> list[Row]:
+    """A table: methods by mean rank, and how ours compares with each."""
+    against = {row["method"]: row for row in compared}
+    nothing = dict.fromkeys(("wins", "ties", "losses", "mean gain", "p (Wilcoxon, Holm)"), "")
+    return [
+        {
+            "method": ranking.methods[i],
+            "mean": float(ranking.means[i]),
+            "mean rank": float(ranking.ranks[i]),
+            **{key: against.get(ranking.methods[i], nothing)[key] for key in nothing},
+        }
+        for i in np.argsort(ranking.ranks, kind="stable")
+    ]
+
+
+def rank_note(measure: str, ranking: Ranking, ours: str, n_sets: int) -> str:
+    """The ranks in a sentence."""
+    best = ", ".join(
+        f"{ranking.methods[i]} {ranking.means[i]:.3g} (rank {ranking.ranks[i]:.1f})"
+        for i in np.argsort(ranking.ranks, kind="stable")[:4]
+    )
+    return (
+        f"{measure} on {n_sets} sets: {ours} has place {ranking.place(ours)} of {len(ranking.methods)} by mean rank; "
+        f"significantly better: {', '.join(ranking.better_than(ours)) or 'none'}. Best: {best}."
+    )
+
+
+def _signed_rank(gains: FloatArray) -> float:
+    """Wilcoxon's p-value; of few data sets it is rough, of which older versions of SciPy warn."""
+    if not gains.any():
+        return 1.0
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        return float(wilcoxon(gains).pvalue)
+
+
+def _holm(p_values: dict[str, float]) -> dict[str, float]:
+    """P-values that hold for all comparisons together."""
+    adjusted, largest = {}, 0.0
+    for place, name in enumerate(sorted(p_values, key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[name]))
+        adjusted[name] = largest
+    return adjusted
+
+
+def draw_ranks(rankings: dict[str, Ranking], ours: Sequence[str]) -> object:
+    """Critical difference diagrams, one above the other: methods by mean rank, those that may be alike joined."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 2.9 * len(rankings)), layout="constrained")
+    axes = figure.subplots(len(rankings), 1, squeeze=False)[:, 0]
+    for ax, (title, ranking) in zip(axes, rankings.items(), strict=True):
+        _draw_one(ax, title, ranking, ours)
+    return figure
+
+
+def _draw_one(ax: Any, title: str, ranking: Ranking, ours: Sequence[str]) -> None:
+    order = np.argsort(ranking.ranks, kind="stable")
+    k = len(order)
+    half = (k + 1) // 2
+    ax.set(xlim=(0.2, k + 0.8), ylim=(-half - 1.2, 1.4), yticks=[], title=title)
+    ax.spines[["left", "right", "bottom"]].set_visible(False)
+    ax.xaxis.tick_top()
+    ax.set_xticks(range(1, k + 1))
+    for place, i in enumerate(order):
+        is_left = place < half
+        depth = -(place + 1) if is_left else -(k - place)
+        edge = 0.9 if is_left else k + 0.1
+        colour = "#0072b2" if ranking.methods[i] in ours else "#555555"
+        rank = ranking.ranks[i]
+        ax.plot([rank, rank, edge], [1.4, depth, depth], color=colour, linewidth=1.2)
+        text = f"{ranking.methods[i]} {rank:.1f}"
+        ax.annotate(text, (edge, depth), ha="right" if is_left else "left", va="center", color=colour, fontsize=9)
+    sorted_ranks, drawn = ranking.ranks[order], 0.0
+    for level, rank in enumerate(sorted_ranks):
+        end = float(sorted_ranks[sorted_ranks <= rank + ranking.critical_difference].max())
+        if end > max(drawn, rank):
+            height = 1.0 - 0.28 * (level % 4)
+            ax.plot([rank - 0.05, end + 0.05], [height] * 2, color="black", linewidth=3)
+            drawn = end

@@ -1,0 +1,166 @@
+"""Sets of labels (not in the paper): how large they are, how often the truth is in them, and what they are worth."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from .. import KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis
+from ..classifiers.peers import logistic_regression
+from ..decisions.moderation import best_sets
+from ..numerics.types import BoolArray, FloatArray
+from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values, mean_and_error
+from .ranking import rank_methods, rank_note
+from .sampling import SIZES, split
+from .suites import PAPER, SUITES, by_suite, load
+
+_LEVEL = 0.9
+_CONFORMAL = "split conformal, 90 %"
+
+#: Rules by name: sets of a model's probabilities.
+_RULES: dict[str, Callable[[FloatArray], BoolArray]] = {
+    "u65": lambda proba: best_sets(proba.T, "u65").T,
+    "u80": lambda proba: best_sets(proba.T, "u80").T,
+    "p >= 0.2": lambda proba: (proba >= 0.2) | (proba == proba.max(axis=1, keepdims=True)),
+}
+_MODELS: dict[str, Callable[[], Any]] = {
+    "moderated": ModeratedDiscriminantAnalysis,
+    "kernel": lambda: KernelDiscriminantClassifier(random_state=0),
+    "logistic": logistic_regression,
+}
+_METHODS = [*(f"{model}, {rule}" for model in _MODELS for rule in _RULES), _CONFORMAL]
+_MEASURES = ("coverage", "size", "u65", "u80")
+
+
+def cells(quick: bool) -> list[Cell]:
+    """8 d rows in all and three quarters of all rows, 10 splits of the paper's sets and 3 of others; one if quick."""
+    return [
+        {"dataset": name, "size": size, "repeat": repeat}
+        for repeat in range(1 if quick else 10)
+        for suite, names in SUITES.items()
+        if repeat < 3 or suite == PAPER
+        for name in names
+        for size in SIZES[2:]
+    ]
+
+
+def compute(cell: Cell) -> Values:
+    """Measures of each method's sets on the rows that were not trained on."""
+    X, y = load(cell["dataset"])
+    train, test = split(y, X.shape[1], cell["size"], cell["repeat"])
+    truth = np.searchsorted(np.unique(y), y[test])
+    values: Values = {}
+    for name, make in _MODELS.items():
+        proba = make().fit(X[train], y[train]).predict_proba(X[test])
+        values |= {f"{name}, {rule}": _judge(choose(proba), truth) for rule, choose in _RULES.items()}
+    conformal = _split_conformal(X[train], y[train], X[test], cell["repeat"])
+    return values if conformal is None else values | {_CONFORMAL: _judge(conformal, truth)}
+
+
+def _split_conformal(X: FloatArray, y: np.ndarray, points: FloatArray, seed: int) -> BoolArray | None:
+    """Sets of a logistic regression, calibrated on a third of the rows (extra `conformal`); None without crepes."""
+    try:
+        from crepes import WrapClassifier
+    except ImportError:
+        return None
+    stratify = y if np.unique(y, return_counts=True)[1].min() >= 4 else None
+    X_fit, X_rest, y_fit, y_rest = train_test_split(X, y, test_size=1 / 3, random_state=seed, stratify=stratify)
+    wrapped = WrapClassifier(logistic_regression())
+    wrapped.fit(X_fit, y_fit)
+    wrapped.calibrate(X_rest, y_rest, seed=seed)
+    found = np.asarray(wrapped.predict_set(points, labels=False, confidence=_LEVEL, seed=seed), dtype=bool)
+    # A label that the fitted rows lack is never named.
+    sets = np.zeros((len(points), len(np.unique(y))), dtype=bool)
+    sets[:, np.searchsorted(np.unique(y), wrapped.learner.classes_)] = found
+    return sets
+
+
+def _judge(sets: BoolArray, truth: np.ndarray) -> dict[str, float]:
+    """Coverage, mean size, and utilities: a right set of k labels is worth 1.6/k - 0.6/k^2 or 2.2/k - 1.2/k^2."""
+    size = sets.sum(axis=1)
+    x = np.where(sets[np.arange(len(truth)), truth], 1 / np.maximum(size, 1), 0)
+    return {
+        "coverage": float((x > 0).mean()),
+        "size": float(size.mean()),
+        "u65": float((1.6 * x - 0.6 * x**2).mean()),
+        "u80": float((2.2 * x - 1.2 * x**2).mean()),
+    }
+
+
+def summarise(results: Sequence[Result]) -> Summary:
+    """Means over the data sets, and who is worth most."""
+    tables, notes = {}, []
+    for suite, part in by_suite(results).items():
+        rows: list[Row] = []
+        for size in SIZES[2:]:
+            names = list(dict.fromkeys(cell["dataset"] for cell, _, _ in part if cell["size"] == size))
+            if not names:
+                continue
+            methods = [m for m in _METHODS if all(m in values for _, values, _ in part)]
+            means = {measure: _means(part, names, methods, size, measure) for measure in _MEASURES}
+            rows += [
+                {"training": size, "method": method, **{key: float(means[key][:, i].mean()) for key in _MEASURES}}
+                for i, method in enumerate(methods)
+            ]
+            for utility in ("u65", "u80"):
+                ranking = rank_methods(means[utility], methods, more_is_better=True)
+                notes.append(f"{suite}, {size}, {rank_note(utility, ranking, f'moderated, {utility}', len(names))}")
+        key = "sets" if suite == PAPER else "sets_further"
+        tables[key] = Table(rows, f"{suite.capitalize()}: means over the data sets; size is that of the sets.")
+    return Summary(tables=tables, figures={"sets": draw(tables)}, notes=notes)
+
+
+def _means(part: Sequence[Result], names: list[str], methods: list[str], size: str, measure: str) -> FloatArray:
+    """Means over the splits, of shape (n_datasets, n_methods)."""
+    return np.array(
+        [
+            [
+                mean_and_error(
+                    [
+                        values[method][measure]
+                        for cell, values, _ in part
+                        if cell["dataset"] == name and cell["size"] == size
+                    ]
+                )[0]
+                for method in methods
+            ]
+            for name in names
+        ]
+    )
+
+
+def draw(tables: dict[str, Table]) -> object:
+    """Coverage against mean size, a panel per suite and size of the training set."""
+    from matplotlib.figure import Figure
+
+    panels = [
+        (name, size) for name, table in tables.items() for size in dict.fromkeys(row["training"] for row in table.rows)
+    ]
+    figure = Figure(figsize=(4.2 * len(panels), 4), layout="constrained")
+    colours = {"moderated": "#0072b2", "kernel": "#56b4e9", "logistic": "#777777", "split conformal": "#d55e00"}
+    for ax, (name, size) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        for row in (row for row in tables[name].rows if row["training"] == size):
+            model, _, rule = row["method"].partition(", ")
+            ax.plot(row["size"], 100 * row["coverage"], "o", color=colours[model])
+            ax.annotate(f" {rule}", (row["size"], 100 * row["coverage"]), fontsize=8, color=colours[model])
+        ax.set(title=f"{name.replace('_', ', ')}: {size}", xlabel="labels per set")
+    for model, colour in colours.items():
+        ax.plot([], [], "o", color=colour, label=model)
+    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    figure.supylabel("sets that hold the truth, %")
+    return figure
+
+
+EXPERIMENT = Experiment(
+    name="sets",
+    title="Sets: how many labels does it take?",
+    about=(
+        "Where one label is not sure enough, a method may name several. Ours name those of the largest expected "
+        "utility (u65, u80: what a right set of two is worth) or all of probability 0.2 or more; split conformal sets "
+        "on logistic regression promise to hold the truth in 90 % of the cases."
+    ),
+    cells=cells,
+    compute=compute,
+    summarise=summarise,
+)
