@@ -1,10 +1,15 @@
-"""Seeded hypothesis runs, and the folders of reference values and data sets where there are any."""
+"""Seeded hypothesis runs, threads of the workers, and the folders of reference values and data sets where there are any."""
 
 import os
 from pathlib import Path
 
 # Lets scikit-learn dispatch to other array libraries; SciPy reads it when it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+# Workers that share the processors would slow each other down if each started a thread per processor.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 import pytest
 from command import call, mixed_frame

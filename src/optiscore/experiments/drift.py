@@ -125,7 +125,7 @@ def draw(rows: Sequence[Row]) -> object:
     """Accuracy above, certified errors against what was stated below; one column per kind of drift."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 7), layout="constrained")
+    figure = Figure(figsize=(12, 7), layout="constrained")
     axes = figure.subplots(2, 2, sharex=True, sharey="row")
     for column, (kind, title) in enumerate(_KINDS.items()):
         part = [row for row in rows if row["drift"] == kind]
@@ -142,8 +142,8 @@ def draw(rows: Sequence[Row]) -> object:
     axes[0, 0].set_ylabel("accuracy, %")
     axes[1, 0].set_ylabel("fraction of all samples, %")
     axes[1, 0].set_ylim(bottom=0)
-    axes[0, 0].legend(fontsize=9)
-    axes[1, 0].legend(fontsize=9)
+    for ax in axes[:, 1]:
+        ax.legend(fontsize=9, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     figure.supxlabel("divergence of the test moments from the training moments / radius (shaded: inside the ball)")
     return figure
 

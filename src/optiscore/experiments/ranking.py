@@ -138,7 +138,8 @@ def _draw_one(ax: Any, title: str, ranking: Ranking, ours: Sequence[str]) -> Non
     order = np.argsort(ranking.ranks, kind="stable")
     k = len(order)
     half = (k + 1) // 2
-    ax.set(xlim=(0.2, k + 0.8), ylim=(-half - 1.2, 1.4), yticks=[], title=title)
+    ax.set(xlim=(0.2, k + 0.8), ylim=(-half - 1.2, 1.4), yticks=[])
+    ax.set_title(f"{title} (critical difference {ranking.critical_difference:.1f})", fontsize=11, pad=10)
     ax.spines[["left", "right", "bottom"]].set_visible(False)
     ax.xaxis.tick_top()
     ax.set_xticks(range(1, k + 1))
@@ -149,8 +150,11 @@ def _draw_one(ax: Any, title: str, ranking: Ranking, ours: Sequence[str]) -> Non
         colour = "#0072b2" if ranking.methods[i] in ours else "#555555"
         rank = ranking.ranks[i]
         ax.plot([rank, rank, edge], [1.4, depth, depth], color=colour, linewidth=1.2)
-        text = f"{ranking.methods[i]} {rank:.1f}"
-        ax.annotate(text, (edge, depth), ha="right" if is_left else "left", va="center", color=colour, fontsize=9)
+        text = f"{ranking.methods[i]}, {rank:.1f}" if is_left else f"{rank:.1f}, {ranking.methods[i]}"
+        aside = {"xytext": (-4 if is_left else 4, 0), "textcoords": "offset points"}
+        ax.annotate(
+            text, (edge, depth), ha="right" if is_left else "left", va="center", color=colour, fontsize=9, **aside
+        )
     sorted_ranks, drawn = ranking.ranks[order], 0.0
     for level, rank in enumerate(sorted_ranks):
         end = float(sorted_ranks[sorted_ranks <= rank + ranking.critical_difference].max())
