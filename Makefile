@@ -46,16 +46,16 @@ format: $(VENV)/.has-check ## Format the code and fix what the linter can
 	$(BIN)/ruff format
 
 bench: $(VENV)/.has-cli ## Measure the speed (some ten minutes)
-	$(BIN)/python benchmarks/scores.py
-	$(BIN)/python benchmarks/classifier.py
-	$(BIN)/python benchmarks/sizes.py
-	$(BIN)/python benchmarks/kernel.py
-	$(BIN)/python benchmarks/cross_validation.py
-	$(BIN)/python benchmarks/command.py
+	$(BIN)/python benchmarks/scores.py --store results/speed
+	$(BIN)/python benchmarks/classifier.py --store results/speed
+	$(BIN)/python benchmarks/sizes.py --store results/speed
+	$(BIN)/python benchmarks/kernel.py --store results/speed
+	$(BIN)/python benchmarks/cross_validation.py --store results/speed
+	$(BIN)/python benchmarks/command.py --store results/speed
 
 bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clusters (some ten minutes)
-	$(BIN)/python benchmarks/dask_fit.py
-	$(BIN)/python benchmarks/cluster_simulation.py
+	$(BIN)/python benchmarks/dask_fit.py --store results/speed
+	$(BIN)/python benchmarks/cluster_simulation.py --store results/speed
 
 reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minutes) and write results/report.html
 	$(BIN)/optiscore reproduce paper

@@ -24,7 +24,17 @@ def make_data(n: int, d: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
 def predict_table(rounds: int, class_counts: tuple[int, ...] = (2, 10)) -> Table:
     """predict: seconds of QDA, ratios of ours to it, and extra memory beyond the labels in units of X."""
     table = Table(title=f"predict, n d = {PREDICT_SIZE:,}: time relative to QDA, extra memory relative to X")
-    for heading in ("classes", "d", "QDA, s", "tuned", "prior", "minimax", "memory tuned", "minimax", "QDA"):
+    for heading in (
+        "classes",
+        "d",
+        "QDA, s",
+        "tuned",
+        "prior",
+        "minimax",
+        "memory, tuned",
+        "memory, minimax",
+        "memory, QDA",
+    ):
         table.add_column(heading, justify="right")
     for n_classes in class_counts:
         for d in DIMENSIONS:

@@ -2,7 +2,7 @@
 
 The simulated cluster has one scheduler, which handles one task after the other, and workers that ask it for work. A
 block takes as long as a measured one; a merge fetches its parts over the network first. Nothing else is modelled:
-disks, stragglers and a network that is fractiond are not.
+disks, stragglers and a network that is shared are not.
 """
 
 import argparse
@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from dask.distributed import Client, LocalCluster
 from dask_fit import N_BLOCKS, N_FEATURES, N_ROWS, fit, make_data, make_labels, make_samples
-from rich.console import Console
 from rich.table import Table
+from timing import publish
 
 from optiscore.dask import estimator
 from optiscore.dask.blocks import _BRANCHES as BRANCHES
@@ -109,6 +109,17 @@ def simulate(costs: Costs, n_blocks: int, n_workers: int, seed: int = 0) -> floa
             return ends[0] + fetch
 
 
+def costs_table(costs: Costs) -> Table:
+    """What was measured."""
+    table = Table(title=f"parts of a fit, blocks of {N_ROWS // N_BLOCKS:,} x {N_FEATURES}")
+    milliseconds = {"block": costs.block.mean(), "merge": costs.merge, "task": costs.task, "start": costs.start}
+    for name in milliseconds:
+        table.add_column(f"{name}, ms", justify="right")
+    table.add_column("message, bytes", justify="right")
+    table.add_row(*(f"{1e3 * seconds:.2f}" for seconds in milliseconds.values()), f"{costs.message:,}")
+    return table
+
+
 def calibration_table(costs: Costs, measured: dict[int, float]) -> Table:
     """The simulation against what was measured."""
     table = Table(title=f"{N_ROWS:,} rows in {N_BLOCKS} blocks: simulated against measured")
@@ -176,8 +187,8 @@ def main() -> None:
     """Measure, simulate, print and draw."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--picture", type=Path, help="where to save the picture of the speed-up")
-    picture = parser.parse_args().picture
-    console = Console(width=110)
+    parser.add_argument("--store", type=Path, help="folder for the tables as CSV")
+    arguments = parser.parse_args()
     X, y = make_data()
     measured = {}
     for workers in (1, 2):
@@ -189,13 +200,11 @@ def main() -> None:
             start = time.perf_counter()
             fit(X, y, client)
             measured[workers] = time.perf_counter() - start
-    milliseconds = {"block": costs.block.mean(), "merge": costs.merge, "task": costs.task, "start": costs.start}
-    console.print(f"blocks of {N_ROWS // N_BLOCKS:,} x {N_FEATURES}; messages of {costs.message:,} bytes;")
-    console.print(", ".join(f"{name} {1e3 * seconds:.2f} ms" for name, seconds in milliseconds.items()))
-    console.print(calibration_table(costs, measured))
-    console.print(extrapolation_table(costs))
-    if picture is not None:
-        draw(costs, picture)
+    publish("costs", costs_table(costs), arguments.store)
+    publish("calibration", calibration_table(costs, measured), arguments.store)
+    publish("extrapolation", extrapolation_table(costs), arguments.store)
+    if arguments.picture is not None:
+        draw(costs, arguments.picture)
 
 
 if __name__ == "__main__":

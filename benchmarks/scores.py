@@ -1,14 +1,12 @@
 """Nanoseconds per score: tabulated, solved exactly as a vector, and by one general solver call per sample."""
 
-import os
 import subprocess
 import sys
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize
-from timing import best_seconds, peak_bytes
+from timing import best_seconds, main, peak_bytes
 
 from optiscore import LIKELIHOODS
 
@@ -33,13 +31,22 @@ def one_call_per_sample(score: str, alphas: np.ndarray) -> list[float]:
     ]
 
 
-def scores_table() -> Table:
+def scores_table(rounds: int) -> Table:
     """Time and memory per alpha for every score, side and precision."""
     alpha = np.random.default_rng(0).chisquare(N_FEATURES, N_ALPHAS) * 2
     single = alpha.astype(np.float32)
     table = Table(title=f"nanoseconds per alpha ({N_ALPHAS:,} alphas, d = {N_FEATURES}, radius {RADIUS})")
-    headings = ("likelihood", "side", "table", "table, f32", "np.log1p", "exact solve", "L-BFGS-B", "L-BFGS-B / table")
-    for heading in (*headings, "bytes/alpha"):
+    headings = (
+        "likelihood",
+        "side",
+        "table",
+        "table, float32",
+        "np.log1p",
+        "exact solve",
+        "L-BFGS-B",
+        "L-BFGS-B / table",
+    )
+    for heading in (*headings, "bytes per alpha"):
         table.add_column(heading, justify="left" if heading in ("likelihood", "side") else "right")
     for name, score in LIKELIHOODS.items():
         for side in ("optimistic", "pessimistic"):
@@ -51,7 +58,8 @@ def scores_table() -> Table:
                     "single": lambda t=tabulated_32: t(single),
                     "log1p": lambda: np.log1p(alpha),
                     "exact": lambda e=exact: e.log_score(alpha),
-                }
+                },
+                rounds,
             )
             ns = {key: value / N_ALPHAS * 1e9 for key, value in seconds.items()}
             cells = [f"{ns['table']:.1f}", f"{ns['single']:.1f}", f"{ns['log1p']:.1f}", f"{ns['exact']:.0f}"]
@@ -66,19 +74,19 @@ def scores_table() -> Table:
     return table
 
 
-def import_ratio() -> float:
+def import_table(rounds: int) -> Table:
     """Time to import optiscore, relative to scikit-learn's discriminant analysis; new interpreters, best of several."""
 
     def run(module: str) -> None:
         subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
 
     modules = ("optiscore.classifiers.optimistic", "sklearn.discriminant_analysis")
-    seconds = best_seconds({module: lambda m=module: run(m) for module in modules}, rounds=8)
-    return seconds[modules[0]] / seconds[modules[1]]
+    seconds = best_seconds({module: lambda m=module: run(m) for module in modules}, rounds + 1)
+    table = Table("import", "seconds", "ratio", title="time to import")
+    for module in modules:
+        table.add_row(module, f"{seconds[module]:.2f}", f"{seconds[module] / seconds[modules[1]]:.2f}")
+    return table
 
 
 if __name__ == "__main__":
-    console = Console(width=None if Console().is_terminal else 130)
-    console.print(f"{os.cpu_count()} cores, numpy {np.__version__}; one thread, best of 7, contenders alternating.")
-    console.print(scores_table())
-    console.print(f"import the classifier / import sklearn.discriminant_analysis: {import_ratio():.2f}")
+    main(__doc__, scores_table, import_table, rounds=7)

@@ -4,6 +4,7 @@ The list below was fixed before the first run. The sets are those of the package
 this script reads from where it is installed: `python benchmarks/unseen_sets.py`.
 """
 
+import argparse
 import time
 import warnings
 from importlib.util import find_spec
@@ -11,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
-from rich.console import Console
 from rich.table import Table
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
+from timing import publish
 
 from optiscore.experiments.judging import judge
 from optiscore.experiments.methods import OURS, PEERS
@@ -74,11 +75,13 @@ def compare(name: str, repeat: int) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     """Print a table per measure: every set, and means over those with more classes, with two, and over all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", type=Path, help="folder for the tables as CSV")
+    store = parser.parse_args().store
     names = (*MORE_CLASSES, *TWO_CLASSES)
     work = (delayed(compare)(name, repeat) for name in names for repeat in range(N_SPLITS))
     found = Parallel(n_jobs=-1)(work)
     parts = {name: found[i * N_SPLITS : (i + 1) * N_SPLITS] for i, name in enumerate(names)}
-    console = Console(width=130)
     for measure, (unit, digits) in MEASURES.items():
         table = Table(title=f"{measure}, mean of {N_SPLITS} splits")
         for heading in ("set", *METHODS):
@@ -92,7 +95,7 @@ def main() -> None:
             values[title] = np.mean([values[name] for name in members], axis=0).tolist()
         for name, row in values.items():
             table.add_row(name, *(digits % value for value in row))
-        console.print(table)
+        publish(measure.replace(" ", "_"), table, store)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Seeded hypothesis runs, threads of the workers, and the folders of reference values and data sets where there are any."""
+"""Seeded hypothesis runs, threads of the workers, and folders of reference values and data sets where there are any."""
 
 import os
 from pathlib import Path

@@ -27,6 +27,16 @@ def test_training_rows_are_as_many_as_they_should_be(size):
         np.testing.assert_array_equal(counts, np.minimum(int(size[0]) * 13, 3 * per_class // 4))
 
 
+def check_questions(summary, asked):
+    """Each question has an answer, and the tables and figures that it names."""
+    assert [question.asked for question in summary.questions] == asked
+    for question in summary.questions:
+        assert question.answer
+        assert all(question.answer)
+        assert set(question.tables) <= set(summary.tables)
+        assert set(question.figures) <= set(summary.figures)
+
+
 @pytest.mark.parametrize("name", ["abstention", "calibration"])
 def test_small_runs(name):
     experiment = EXPERIMENTS[name]
@@ -36,10 +46,10 @@ def test_small_runs(name):
         assert values.keys() == METHODS.keys()
         assert all(np.isfinite(values[method]["log loss"]) for method in METHODS)
     summary = experiment.summarise(results)
-    table = summary.tables[name]
+    table = summary.tables["abstention_area" if name == "abstention" else name]
     assert {row["size"] for row in table.rows} == set(SIZES)
     assert all(np.isfinite(row[OURS]) for row in table.rows)
-    assert summary.notes
+    check_questions(summary, ["How sure may I be?"])
 
 
 def test_accuracy_of_ours_and_of_others():
@@ -57,22 +67,18 @@ def test_accuracy_of_ours_and_of_others():
         assert values["area"] < 0.7
         assert values["log loss"] > 0
     summary = experiment.summarise(results)
-    for name in ("accuracy_accuracy", "accuracy_area", "accuracy_log_loss", "further_accuracy", "further_log_loss"):
+    for name in ("eleven_accuracy", "eleven_area", "eleven_log_loss", "further_accuracy", "further_log_loss"):
         assert summary.tables[name].rows[-1]["dataset"] == "mean"
         ranked = summary.tables[f"{name}_ranks"].rows
         ranks = [row["mean rank"] for row in ranked]
         assert ranks == sorted(ranks)
         against = [row for row in ranked if row["method"] != "kernel"]
         assert all(row["wins"] + row["ties"] + row["losses"] == 2 for row in against)
-    assert [question.title for question in summary.questions] == [
-        "Which model for which data?",
-        "What does it cost?",
-        "Where does it lose?",
-    ]
-    for question in summary.questions:
-        assert all(question.answer)
-        assert set(question.tables) <= set(summary.tables)
-        assert set(question.figures) <= set(summary.figures)
+    check_questions(summary, ["Which model for which data?", "What does it cost?", "Where does it lose?"])
+    place = summary.tables["places"].rows[0]
+    first = summary.tables["eleven_accuracy_ranks"].rows
+    assert place["place"] == f"{[row['method'] for row in first].index('kernel') + 1} of {len(first)}"
+    assert place["mean rank"] == next(row["mean rank"] for row in first if row["method"] == "kernel")
 
 
 def test_sets_of_ours_and_of_others():
@@ -88,7 +94,8 @@ def test_sets_of_ours_and_of_others():
     summary = experiment.summarise(results)
     pytest.importorskip("crepes")
     assert any(row["method"].startswith("split conformal") for row in summary.tables["sets"].rows)
-    assert set(summary.tables) == {"sets", "sets_further"}
+    assert set(summary.tables) == {"sets", "sets_further", "sets_places"}
+    check_questions(summary, ["How sure may I be?"])
 
 
 def test_ranks_are_those_of_the_textbook():
@@ -144,6 +151,23 @@ def test_coverage_of_gaussian_classes_and_data_sets(monkeypatch):
     assert ours["score"] >= ours["width"] > 0
     summary = coverage.summarise(results)
     assert set(summary.tables) == {"coverage_gaussian", "coverage_data"}
+    check_questions(summary, ["How sure may I be?"])
+    assert f"in {100 * ours['coverage']:.0f} to {100 * ours['coverage']:.0f} %" in summary.questions[0].answer[0]
+
+
+def test_predictions_that_sound_sure():
+    """Of predictions of 90 % and more: what is stated on average, and how many are right."""
+    part = {
+        "log loss": 0.5,
+        "rows": [0] * 8 + [10, 30],
+        "right": [0] * 8 + [8, 27],
+        "probability": [0] * 8 + [9.2, 29.3],
+    }
+    cell = {"dataset": "heart", "size": SIZES[0], "repeat": 0}
+    summary = EXPERIMENTS["calibration"].summarise([Result(cell, dict.fromkeys(METHODS, part), 0.0)])
+    row = summary.tables["calibration_sure"].rows[0]
+    assert (row["method"], row["stated"], row["right"]) == (OURS, pytest.approx(96.25), pytest.approx(87.5))
+    assert "87.5 % are right, where it states 96.2 %" in summary.questions[0].answer[0]
 
 
 def test_the_truth_of_a_population_is_what_many_samples_give():

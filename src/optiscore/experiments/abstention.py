@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..datasets import fetch_benchmark, list_benchmarks
-from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values, mean_and_error
+from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values, mean_and_error
 from .judging import judge
-from .ranking import Ranking, compare_with, draw_ranks, rank_methods, rank_note, rank_rows
+from .ranking import Ranking, compare_with, draw_ranks, place_row, places_in_words, rank_methods, rank_rows
 from .sampling import METHODS, OURS, SIZES, split
 
 #: What is measured: unit, and which differences are ties.
@@ -39,30 +39,49 @@ def compute(cell: Cell) -> Values:
 def summarise(results: Sequence[Result]) -> Summary:
     """Areas and log losses per data set and size, their means and ranks, and who is significantly better than ours."""
     tables: dict[str, Table] = {}
-    notes: list[str] = []
-    rankings: dict[str, Ranking] = {}
-    rows: list[Row] = []
+    rankings: dict[str, dict[str, Ranking]] = {}
+    sizes = [size for size in SIZES if any(cell["size"] == size for cell, _, _ in results)]
     for measure, (scale, tie) in _MEASURES.items():
+        rows: list[Row] = []
         ranked: list[Row] = []
-        for size in SIZES:
+        for size in sizes:
             part = [
                 _row(name, size, results, measure, scale) for name in list_benchmarks() if _has(name, size, results)
             ]
-            if not part:
-                continue
-            rows += part if measure == "area" else []
             values = np.array([[row[method] for method in METHODS] for row in part])
             ranking = rank_methods(values, list(METHODS), more_is_better=False)
             compared = compare_with(values, list(METHODS), OURS, tie, more_is_better=False)
+            rankings.setdefault(measure, {})[size] = ranking
             ranked += [{"size": size, **row} for row in rank_rows(ranking, compared)]
-            if measure == "area":
-                rankings[f"area, {size}"] = ranking
-            notes.append(f"{size}, {rank_note(measure, ranking, OURS, len(part))}")
-        caption = f"{measure}: means, mean ranks, and wins, ties and losses of {OURS} against each; smaller is better."
-        tables[f"abstention_{measure.replace(' ', '_')}_ranks"] = Table(ranked, caption)
-    tables["abstention"] = Table(rows, "Area under risk-coverage in percent, with its standard error.")
-    figures = {"abstention": draw(rows), "abstention_ranks": draw_ranks(rankings, [OURS, "kernel"])}
-    return Summary(tables=tables, figures=figures, notes=notes)
+            rows += part
+        key = f"abstention_{measure.replace(' ', '_')}"
+        tables[key] = Table(rows, f"{measure.capitalize()} of each data set, with its standard error; less is better.")
+        caption = f"{measure.capitalize()}: means, mean ranks, and wins, ties and losses of {OURS} against each."
+        tables[f"{key}_ranks"] = Table(ranked, caption)
+    figures = {
+        "abstention": draw(tables["abstention_area"].rows),
+        "abstention_ranks": draw_ranks({f"area, {size}": r for size, r in rankings["area"].items()}, [OURS, "kernel"]),
+    }
+    places = [
+        {"measure": measure, "training rows": size} | place_row(ranking, OURS)
+        for measure, by_size in rankings.items()
+        for size, ranking in by_size.items()
+    ]
+    caption = "Where the moderated classifier stands. Area: under risk-coverage, in percent; smaller is better."
+    shown = ("abstention_places", *tables)
+    tables["abstention_places"] = Table(places, caption)
+    question = Question(HOW_SURE, _answer(rankings, sizes), (*figures,), shown, EXPERIMENT.title)
+    return Summary(tables=tables, figures=figures, questions=(question,))
+
+
+def _answer(rankings: dict[str, dict[str, Ranking]], sizes: Sequence[str]) -> list[str]:
+    """Places in the order of the sizes."""
+    area, loss = (places_in_words([*rankings[measure].values()], OURS) for measure in _MEASURES)
+    return [
+        f"Trained on few rows, the {OURS} classifier: by the area under risk-coverage it has {area} ("
+        f"{', '.join(sizes)}; d is the number of features).",
+        f"In log loss it has {loss}.",
+    ]
 
 
 def _has(name: str, size: str, results: Sequence[Result]) -> bool:
@@ -91,25 +110,26 @@ def draw(rows: Sequence[Row]) -> object:
     for ax, size in zip(figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0], sizes, strict=True):
         part = [row for row in rows if row["size"] == size]
         for place, method in enumerate(shown):
-            ratios = [row[method] / max(row["LDA"], 1e-9) for row in part]
+            # On sets that are easy for all, ratios say little: they are drawn at the edge.
+            ratios = np.clip([row[method] / max(row["LDA"], 1e-9) for row in part], 0.2, 2.8)
             ax.plot(ratios, [place] * len(ratios), "o", color="#777777", alpha=0.5, markersize=5)
-            ax.plot(np.mean(ratios), place, "D", color="#0072b2", markersize=8)
+            ax.plot(np.median(ratios), place, "D", color="#0072b2", markersize=8)
         ax.axvline(1, color="black", linewidth=0.8)
-        ax.set(title=size, yticks=range(len(shown)), yticklabels=shown, xscale="log")
+        ax.set(title=size, yticks=range(len(shown)), yticklabels=shown, xscale="log", xlim=(0.18, 3))
         ax.set_xticks([0.25, 0.5, 1, 2], ["1/4", "1/2", "1", "2"], minor=False)
         ax.minorticks_off()
-        ax.invert_yaxis()
-    figure.supxlabel("area under risk-coverage relative to LDA's (dots: data sets, diamonds: means)", fontsize=10)
+    ax.invert_yaxis()
+    figure.supxlabel("area under risk-coverage relative to LDA's (dots: data sets, diamonds: medians)", fontsize=10)
     return figure
 
 
 EXPERIMENT = Experiment(
     name="abstention",
-    title="Abstention: who knows what to leave to a person",
+    title="Abstention: which method knows what to leave to a person?",
     about=(
         "Training sets from tiny to three quarters of all rows, 20 splits. Every method decides the rows that it is "
-        "surest of, by its largest probability. The table has the area under the risk-coverage curve, in percent, with "
-        "its standard error; smaller is better."
+        "surest of, by its largest probability; the area under the curve of risk against coverage is its mean error "
+        "rate over all fractions of rows that may be decided."
     ),
     cells=cells,
     compute=compute,

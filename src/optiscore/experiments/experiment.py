@@ -40,16 +40,31 @@ class Table:
     is_shown: bool = True
 
 
-class Question(NamedTuple):
-    """A section of the page: what a reader asks, the answer, and the figures and tables behind it, by file name.
+#: What a reader of the evidence asks, in this order.
+WHICH, HOW_SURE = "Which model for which data?", "How sure may I be?"
+COST, LOSSES = "What does it cost?", "Where does it lose?"
 
-    The answer is sentences, the first of which says it all.
+
+class Question(NamedTuple):
+    """A part of the page: the answer to a question, and the figures and tables behind it, by file name.
+
+    Parameters
+    ----------
+    asked : str
+        The question; several parts may answer the same one.
+    answer : sequence of str
+        Sentences, the first of which says it all.
+    figures, tables : sequence of str
+        Names in the summary; of the tables the first is in sight.
+    title : str
+        What this part is about, where a question has several.
     """
 
-    title: str
+    asked: str
     answer: Sequence[str]
     figures: Sequence[str] = ()
     tables: Sequence[str] = ()
+    title: str = ""
 
 
 @dataclass(frozen=True)

@@ -94,15 +94,30 @@ def rank_rows(ranking: Ranking, compared: Sequence[Row]) -> list[Row]:
     ]
 
 
-def rank_note(measure: str, ranking: Ranking, ours: str, n_sets: int) -> str:
-    """The ranks in a sentence."""
-    best = ", ".join(
-        f"{ranking.methods[i]} {ranking.means[i]:.3g} (rank {ranking.ranks[i]:.1f})"
-        for i in np.argsort(ranking.ranks, kind="stable")[:4]
-    )
+def place_row(ranking: Ranking, ours: str) -> Row:
+    """Where ours stands, in one row: its place by mean rank, the best of the others, and who is surely better."""
+    own = ranking.methods.index(ours)
+    best = min((i for i in range(len(ranking.methods)) if i != own), key=ranking.ranks.__getitem__)
+    return {
+        "ours": ours,
+        "place": f"{ranking.place(ours)} of {len(ranking.methods)}",
+        "mean": float(ranking.means[own]),
+        "mean rank": float(ranking.ranks[own]),
+        "best of the others": ranking.methods[best],
+        "its mean": float(ranking.means[best]),
+        "its mean rank": float(ranking.ranks[best]),
+        "significantly better than ours": ", ".join(ranking.better_than(ours)) or "none",
+    }
+
+
+def places_in_words(rankings: Sequence[Ranking], ours: str) -> str:
+    """Places of ours, one after the other, and who is significantly better in any."""
+    *places, last = (str(ranking.place(ours)) for ranking in rankings)
+    listed = f"{', '.join(places)} and {last}" if places else last
+    better = sorted({method for ranking in rankings for method in ranking.better_than(ours)})
     return (
-        f"{measure} on {n_sets} sets: {ours} has place {ranking.place(ours)} of {len(ranking.methods)} by mean rank; "
-        f"significantly better: {', '.join(ranking.better_than(ours)) or 'none'}. Best: {best}."
+        f"place {listed} of {len(rankings[0].methods)} by mean rank, with "
+        f"{', '.join(better) if better else 'no method'} significantly better"
     )
 
 
@@ -124,13 +139,17 @@ def _holm(p_values: dict[str, float]) -> dict[str, float]:
 
 
 def draw_ranks(rankings: dict[str, Ranking], ours: Sequence[str]) -> object:
-    """Critical difference diagrams, one above the other: methods by mean rank, those that may be alike joined."""
+    """Critical difference diagrams, two in a row: methods by mean rank, those that may be alike joined."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 2.9 * len(rankings)), layout="constrained")
-    axes = figure.subplots(len(rankings), 1, squeeze=False)[:, 0]
-    for ax, (title, ranking) in zip(axes, rankings.items(), strict=True):
+    n_rows = -(-len(rankings) // 2)
+    n_labels = max(len(ranking.methods) for ranking in rankings.values()) / 2
+    figure = Figure(figsize=(14, n_rows * (1.3 + 0.24 * n_labels)), layout="constrained")
+    axes = figure.subplots(n_rows, 2, squeeze=False).flatten()
+    for ax, (title, ranking) in zip(axes, rankings.items(), strict=False):
         _draw_one(ax, title, ranking, ours)
+    for ax in axes[len(rankings) :]:
+        ax.axis("off")
     return figure
 
 

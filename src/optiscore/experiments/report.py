@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment
 
-from .experiment import Compared, Experiment, Question, Summary
+from .experiment import COST, HOW_SURE, LOSSES, WHICH, Compared, Experiment, Question, Summary
 
 
 class Section(NamedTuple):
@@ -26,18 +26,18 @@ def render(group: str, sections: Sequence[Section], missing: Mapping[str, str], 
     environment.tests["compared"] = lambda value: isinstance(value, Compared)
     template = environment.from_string((files(__package__) / "report.html").read_text(encoding="utf-8"))
     total = sum(section.seconds for section in sections)
-    asked = [(section, question) for section in sections for question in _questions(group, section)]
-    # What it costs and where it loses come after what it is worth.
-    asked.sort(key=lambda pair: pair[1].title in ("What does it cost?", "Where does it lose?"))
-    return template.render(group=group, sections=sections, asked=asked, missing=missing, facts=facts, total=total)
+    asked: dict[str, list[tuple[Section, Question]]] = {title: [] for title in (WHICH, HOW_SURE, COST, LOSSES)}
+    for section in sections:
+        for question in section.summary.questions or (_whole(section),):
+            asked.setdefault(question.asked, []).append((section, question))
+    asked = {title: parts for title, parts in asked.items() if parts}
+    return template.render(group=group, asked=asked, missing=missing, facts=facts, total=total)
 
 
-def _questions(group: str, section: Section) -> Sequence[Question]:
-    """What a section answers; an experiment without questions is one."""
-    summary, title = section.summary, section.experiment.title
-    title = f"How sure may I be? {title}" if group == "evidence" else title
-    whole = Question(title, summary.notes, [*section.pictures], [*summary.tables])
-    return summary.questions or (whole,)
+def _whole(section: Section) -> Question:
+    """An experiment without questions is one."""
+    summary = section.summary
+    return Question(section.experiment.title, summary.notes, [*section.pictures], [*summary.tables])
 
 
 def _number(value: Any) -> str:

@@ -10,10 +10,10 @@ from .. import KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis
 from ..classifiers.peers import logistic_regression
 from ..decisions.moderation import best_sets
 from ..numerics.types import BoolArray, FloatArray
-from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values, mean_and_error
-from .ranking import rank_methods, rank_note
+from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values, mean_and_error
+from .ranking import place_row, rank_methods
 from .sampling import SIZES, split
-from .suites import PAPER, SUITES, by_suite, load
+from .suites import FURTHER, PAPER, SUITES, by_suite, load
 
 _LEVEL = 0.9
 _CONFORMAL = "split conformal, 90 %"
@@ -90,7 +90,8 @@ def _judge(sets: BoolArray, truth: np.ndarray) -> dict[str, float]:
 
 def summarise(results: Sequence[Result]) -> Summary:
     """Means over the data sets, and who is worth most."""
-    tables, notes = {}, []
+    tables: dict[str, Table] = {}
+    places: list[Row] = []
     for suite, part in by_suite(results).items():
         rows: list[Row] = []
         for size in SIZES[2:]:
@@ -105,10 +106,29 @@ def summarise(results: Sequence[Result]) -> Summary:
             ]
             for utility in ("u65", "u80"):
                 ranking = rank_methods(means[utility], methods, more_is_better=True)
-                notes.append(f"{suite}, {size}, {rank_note(utility, ranking, f'moderated, {utility}', len(names))}")
+                row: Row = {"utility": utility, "data": suite, "training rows": size}
+                places.append(row | place_row(ranking, f"moderated, {utility}"))
         key = "sets" if suite == PAPER else "sets_further"
         tables[key] = Table(rows, f"{suite.capitalize()}: means over the data sets; size is that of the sets.")
-    return Summary(tables=tables, figures={"sets": draw(tables)}, notes=notes)
+    figures = {"sets": draw(tables)}
+    question = Question(HOW_SURE, _answer(tables), (*figures,), (*tables, "sets_places"), EXPERIMENT.title)
+    tables["sets_places"] = Table(places, "Where sets of the moderated classifier stand, by what they are worth.")
+    return Summary(tables=tables, figures=figures, questions=(question,))
+
+
+def _answer(tables: dict[str, Table]) -> list[str]:
+    """The first table's first size: ours beside split conformal sets."""
+    rows = next(iter(tables.values())).rows
+    size = rows[0]["training"]
+    said = {
+        row["method"]: f"hold the truth in {100 * row['coverage']:.1f} % of the cases with {row['size']:.2f} labels"
+        for row in rows
+        if row["training"] == size
+    }
+    ours = (
+        f"Little more than one: trained on {size} rows, u80 sets of the moderated classifier {said['moderated, u80']}."
+    )
+    return [ours, f"Split conformal sets of logistic regression {said[_CONFORMAL]}."] if _CONFORMAL in said else [ours]
 
 
 def _means(part: Sequence[Result], names: list[str], methods: list[str], size: str, measure: str) -> FloatArray:
@@ -133,21 +153,29 @@ def _means(part: Sequence[Result], names: list[str], methods: list[str], size: s
 def draw(tables: dict[str, Table]) -> object:
     """Coverage against mean size, a panel per suite and size of the training set."""
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     panels = [
         (name, size) for name, table in tables.items() for size in dict.fromkeys(row["training"] for row in table.rows)
     ]
-    figure = Figure(figsize=(4.2 * len(panels), 4), layout="constrained")
+    n_rows = -(-len(panels) // 2)
+    figure = Figure(figsize=(11, 3.4 * n_rows), layout="constrained")
     colours = {"moderated": "#0072b2", "kernel": "#56b4e9", "logistic": "#777777", "split conformal": "#d55e00"}
-    for ax, (name, size) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+    markers = {"u65": "o", "u80": "s", "p >= 0.2": "^", "90 %": "*"}
+    axes = figure.subplots(n_rows, 2, squeeze=False).flatten()
+    for ax, (name, size) in zip(axes, panels, strict=False):
         for row in (row for row in tables[name].rows if row["training"] == size):
             model, _, rule = row["method"].partition(", ")
-            ax.plot(row["size"], 100 * row["coverage"], "o", color=colours[model])
-            ax.annotate(f" {rule}", (row["size"], 100 * row["coverage"]), fontsize=8, color=colours[model])
-        ax.set(title=f"{name.replace('_', ', ')}: {size}", xlabel="labels per set")
-    for model, colour in colours.items():
-        ax.plot([], [], "o", color=colour, label=model)
-    ax.legend(frameon=False, fontsize=8, loc="lower right")
+            style = {"color": colours[model], "marker": markers[rule], "markersize": 9, "alpha": 0.8}
+            ax.plot(row["size"], 100 * row["coverage"], linestyle="", **style)
+        suite = PAPER if name == "sets" else FURTHER
+        ax.set_title(f"{suite}, {size}", fontsize=10)
+    for ax in axes[len(panels) :]:
+        ax.axis("off")
+    shown = [Line2D([], [], linestyle="", marker="o", color=colour, label=model) for model, colour in colours.items()]
+    shown += [Line2D([], [], linestyle="", marker=m, color="#333333", label=rule) for rule, m in markers.items()]
+    figure.legend(handles=shown, loc="outside right center", frameon=False)
+    figure.supxlabel("labels per set")
     figure.supylabel("sets that hold the truth, %")
     return figure
 
