@@ -148,3 +148,21 @@ def test_state_is_checked(name, value):
     assert DriftReference.from_state(reference.state()).state().keys() == reference.state().keys()
     with pytest.raises(ValueError, match="drift"):
         DriftReference.from_state({**reference.state(), name: value})
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups", "message"),
+    [
+        (np.zeros((9, 2)), np.zeros(9, dtype=int), "2 features, but the training rows had 3"),
+        (np.zeros((9, 3)), np.zeros(8, dtype=int), "inconsistent numbers of samples"),
+        (np.zeros((9, 3)), np.full(9, 2), "integers from 0 to 1"),
+        (np.zeros((9, 3)), np.full(9, -1), "integers from 0 to 1"),
+        (np.zeros((9, 3)), np.array(["a"] * 9), "integers from 0 to 1"),
+        (np.full((9, 3), np.inf), np.zeros(9, dtype=int), "infinity"),
+    ],
+)
+def test_bad_rows_are_refused(rows, groups, message):
+    rng = np.random.default_rng(0)
+    reference = DriftReference.from_rows(rng.normal(size=(50, 3)), rng.integers(2, size=50), 2)
+    with pytest.raises(ValueError, match=message):
+        reference.compare(rows, groups)

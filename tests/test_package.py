@@ -5,7 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from sklearn.base import BaseEstimator
+
 import optiscore
+import optiscore.dask
+import optiscore.features
+from optiscore.documented import SITE
 
 
 def test_import_brings_only_the_core_dependencies():
@@ -32,6 +38,22 @@ def test_examples_of_the_readme_run():
     names = {}
     for block in blocks:
         exec(compile(block, str(readme), "exec"), names)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        *((optiscore, name) for name in optiscore.__all__),
+        (optiscore.features, "PowerMap"),
+        (optiscore.dask, "OptimisticScoreClassifier"),
+        (optiscore.dask, "ModeratedDiscriminantAnalysis"),
+    ],
+)
+def test_html_representation_links_to_the_reference(module, name):
+    thing = getattr(module, name)
+    if isinstance(thing, type) and issubclass(thing, BaseEstimator):
+        page = f"{SITE}/reference/generated/{module.__name__}.{name}.html"
+        assert f'href="{page}"' in thing()._repr_html_()
 
 
 def test_without_private_names_of_other_libraries():

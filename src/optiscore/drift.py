@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from .numerics.types import FloatArray
 
@@ -122,7 +123,7 @@ class DriftReference:
         n_groups : int
             Number of labels.
         """
-        rows, codes = np.asarray(X, dtype=np.float64), np.asarray(groups)
+        rows, codes = _checked(X, groups, n_groups)
         known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
         centre = np.nanmedian(known, axis=0) if known.shape[1] else np.zeros(0)
         scale = _scales(known)
@@ -151,8 +152,11 @@ class DriftReference:
         -------
         Drift
         """
-        statistics = _statistics(np.asarray(X, dtype=np.float64), self.centre, self.scale)
-        later = _moments(statistics, np.asarray(groups), len(self.counts))
+        rows, codes = _checked(X, groups, len(self.counts))
+        if rows.shape[1] != len(self.centre):
+            raise ValueError(f"X has {rows.shape[1]} features, but the training rows had {len(self.centre)}")
+        statistics = _statistics(rows, self.centre, self.scale)
+        later = _moments(statistics, codes, len(self.counts))
         parts = [*self._by_group(*later), self._overall(*later)]
         usable = np.concatenate([np.full(len(part.change), part.is_usable) for part in parts])
         if not usable.any():
@@ -278,6 +282,18 @@ def _scales(X: FloatArray) -> FloatArray:
         return np.zeros(0)
     low, high = np.nanquantile(X, [0.25, 0.75], axis=0)
     return np.where(high > low, (high - low) / 1.349, np.nanstd(X, axis=0))
+
+
+def _checked(X: ArrayLike, groups: ArrayLike, n_groups: int) -> tuple[FloatArray, np.ndarray]:
+    """Rows of numbers, in which NaN is a missing value, and an index from 0 to n_groups - 1 for each."""
+    rows: FloatArray = check_array(
+        X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_features=0, ensure_min_samples=0
+    )
+    codes: np.ndarray = column_or_1d(groups)
+    check_consistent_length(rows, codes)
+    if len(codes) and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_groups):
+        raise ValueError(f"groups must be indices of the predicted labels, integers from 0 to {n_groups - 1}")
+    return rows, codes.astype(np.intp)
 
 
 def _statistics(X: FloatArray, centre: FloatArray, scale: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..decisions.moderation import least_certificate
 from ..decisions.posteriors import normalise
 from ..decisions.sharpness import best_sharpness
+from ..documented import Documented
 from ..features.kernel_parameters import pose_problem
 from ..features.kernel_search import search
 from ..metrics import mean_log_loss
@@ -33,7 +34,7 @@ _SMALLEST = 1e-30
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
-class KernelDiscriminantClassifier(ProbabilisticPredictions, BaseEstimator):  # type: ignore[misc]
+class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEstimator):  # type: ignore[misc]
     """Classifier with curved boundaries: moderated models behind kernel discriminant maps, averaged over the maps.
 
     Each combination of kernel and scaling gives a map to discriminant coordinates (`KernelDiscriminantMap`). Behind

@@ -5,11 +5,12 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..documented import Documented
 from ..numerics.arrays import read_only, to_host_always
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
-class PublicState(BaseEstimator):  # type: ignore[misc]
+class PublicState(Documented, BaseEstimator):  # type: ignore[misc]
     """An estimator whose fitted attributes can be replaced, but not changed in place.
 
     Subclasses name the attributes that predictions depend on, those that are read-only besides, and the function that

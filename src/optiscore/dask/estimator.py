@@ -33,6 +33,7 @@ class LazyClassifier(PublicState):
     """Mixin, to stand before the classifier in memory, which it names."""
 
     _parent: ClassVar[Any]
+    _public_package = "optiscore.dask"
 
     def _known_from_blocks(
         self, X: Any, y: Any, sample_weight: Any, transform: Callable[[FloatArray], FloatArray] | None = None

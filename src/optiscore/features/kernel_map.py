@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..documented import Documented
 from ..moments.labelled import check_two_classes, comparing_labels
 from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
@@ -52,7 +53,12 @@ def _best(trials: Sequence[MapTrial], n_samples: int, most: int) -> list[MapTria
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
-class KernelDiscriminantMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelDiscriminantMap(
+    Documented,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Discriminant coordinates by kernel ridge regression: curved class boundaries become straight.
 
     Ridge regressions of the class indicators on kernel features (regularised kernel Fisher discriminants), one

@@ -8,6 +8,7 @@ from scipy.optimize import brentq, minimize_scalar
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..documented import Documented
 from ..moments.labelled import check_weights
 from ..numerics.types import FloatArray
 from .scalings import center_and_scale
@@ -17,7 +18,7 @@ _EXPONENTS = (-4.0, 6.0)
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
-class PowerMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PowerMap(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Standardised features through Yeo and Johnson's power transform, standardised again and clipped.
 
     As scikit-learn's StandardScaler and PowerTransformer one after the other, but for two things: samples may have
@@ -52,6 +53,8 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     >>> round(float((Z**3).mean()), 2), round(float((X**3).mean()), 2)
     (0.18, 6.35)
     """
+
+    _public_package = "optiscore.features"
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the exponents; y is ignored, and samples of weight 0 are left out."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.covariance import EmpiricalCovariance, ShrunkCovariance, shrunk_covariance
 from sklearn.utils.validation import validate_data
 
+from ..documented import Documented
 from ..numerics.types import BoolArray, FloatArray
 from .central import CentralMoments
 from .factors import cholesky_or_none
@@ -97,7 +98,7 @@ def ledoit_wolf_shrinkage(covariance: FloatArray, fourth: float, n_samples: floa
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
-class RidgeCovariance(EmpiricalCovariance):  # type: ignore[misc]
+class RidgeCovariance(Documented, EmpiricalCovariance):  # type: ignore[misc]
     """Empirical covariance plus a multiple of the identity, Sigma + ridge I (the paper's baseline RQDA).
 
     Parameters
