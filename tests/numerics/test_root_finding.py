@@ -13,6 +13,7 @@ PROBLEMS = {
     "wrong slope": (lambda z: z - 0.7, lambda z: np.full_like(z, 1e-3), -9.0, 9.0, 0.7),
     "linear": (lambda z: 2 * z - 3, lambda z: np.full_like(z, 2.0), 0.0, 4.0, 1.5),
     "root at the end": (lambda z: z, lambda z: np.ones_like(z), 0.0, 8.0, 0.0),
+    "root beyond the end, by rounding": (lambda z: np.expm1(z) + 2e-16, lambda z: np.exp(z), 0.0, 0.3, 0.0),
 }
 
 

@@ -92,6 +92,15 @@ def test_finite_for_every_alpha(kind, d, rho, alpha):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_every_radius_has_a_dual_variable_next_to_the_pivot(kind):
+    """There the dual variable is at the end of its range, and rounding may move it beyond."""
+    steps = np.array([-1e-8, -1e-12, -1e-16, 0.0, 1e-16, 2e-16, 1e-15, 1e-12, 1e-8])
+    for rho in 10 ** np.random.default_rng(0).uniform(-6, 1.5, size=1_000):
+        score = extreme(kind, rho, 2)
+        assert np.isfinite(score.value((score.pivot * (1 + steps)) ** 2)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_radius_per_alpha(kind):
     alpha, radius = np.array([0.0, 2.0, 5.0, 5.0]), np.array([0.1, 0.0, 3.0, 0.2])
     together = extreme(kind, radius, 3).solve(alpha)

@@ -76,8 +76,10 @@ def find_root(
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = z - value / slope
         step = np.abs(newton - z)
-        trusted = (newton >= lower) & (newton <= upper) & (step <= 0.5 * last_step)
-        proposal = np.where(trusted, newton, 0.5 * (lower + upper))
+        # Where rounding moves a root out of its bracket, the end of the bracket is meant.
+        inside = np.clip(newton, lower, upper)
+        trusted = (np.abs(newton - inside) <= step_tolerance) & (step <= 0.5 * last_step)
+        proposal = np.where(trusted, inside, 0.5 * (lower + upper))
         done = trusted & (step <= step_tolerance)
         done |= upper - lower <= resolution * np.maximum(np.abs(lower), np.abs(upper))
         last_step, z = np.abs(proposal - z), proposal
