@@ -9,7 +9,7 @@ from kinds import blobs
 from scikit_learn_checks import scikit_learn_checks
 from scipy.special import log_softmax
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, make_moons
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
@@ -18,6 +18,7 @@ from optiscore.classifiers.coordinate_models import CoordinateModels
 from optiscore.classifiers.kernel_trials import weigh
 from optiscore.decisions.moderation import left_out_log_proba, moderated_log_proba
 from optiscore.decisions.sharpness import best_sharpness
+from optiscore.features.spectral_ridge import indicators_of
 from optiscore.io import load, save
 
 SETTINGS = ({}, {"average": False}, {"max_landmarks": 60, "random_state": 0})
@@ -160,12 +161,22 @@ def test_the_best_sharpness_has_the_least_loss(n_classes):
     assert best_sharpness(logits, codes, 0.1, 1) == 1
 
 
+@pytest.mark.parametrize("average", [True, False])
+def test_names_of_classes_do_not_matter(average):
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["c", "a", "b"])
+    plain = KernelDiscriminantClassifier(average=average).fit(X[::2], y[::2])
+    renamed = KernelDiscriminantClassifier(average=average).fit(X[::2], names[y[::2]])
+    proba = plain.predict_proba(X[1::2])[:, np.argsort(names)]
+    np.testing.assert_allclose(renamed.predict_proba(X[1::2]), proba, atol=1e-7)
+
+
 def test_three_models_are_averaged():
     X, y = blobs(3)
-    z = KernelDiscriminantMap(["linear"]).fit_transform(X, y)
+    z = KernelDiscriminantMap(["linear"]).fit_transform(X, y) @ indicators_of(3)
     models = CoordinateModels.fit(z, y, np.arange(3))
     gaussian = models.gaussians
-    indicators = np.c_[-z.sum(axis=1), z] + np.bincount(y) / len(y)
+    indicators = z + np.bincount(y) / len(y)
     softmax = np.exp(log_softmax(models.sharpness * indicators, axis=1))
     np.testing.assert_allclose(models.proba(z).T, (2 * gaussian.predict_proba(z) + softmax) / 3, rtol=1e-10)
 

@@ -15,6 +15,7 @@ from optiscore.features import kernel_search
 from optiscore.features.kernel_search import Combination, Problem
 from optiscore.features.kernels import KERNELS
 from optiscore.features.scalings import SCALINGS
+from optiscore.features.spectral_ridge import contrasts
 from optiscore.io import load, save
 
 
@@ -82,10 +83,29 @@ def test_new_rows_are_those_of_kernel_ridge_regression():
         kernel, bandwidth = KERNELS[name], model.expansion_.bandwidth
         K, K_new = kernel(Z, Z, bandwidth), kernel(Z_new, Z, bandwidth)
         center = np.eye(60) - 1 / 60
-        T = (y[:, None] == [1, 2]) - np.array([(y == 1).mean(), (y == 2).mean()])
+        indicators = y[:, None] == [0, 1, 2]
+        T = (indicators - indicators.mean(axis=0)) @ contrasts(3)
         centred = center @ K @ center
         oracle = KernelRidge(alpha=0.1 * np.trace(centred) / 60, kernel="precomputed").fit(centred, T)
-        np.testing.assert_allclose(model.transform(X_new), oracle.predict((K_new - K.mean(axis=0)) @ center), atol=1e-9)
+        predicted = oracle.predict((K_new - K.mean(axis=0)) @ center)
+        np.testing.assert_allclose(model.transform(X_new), predicted, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_contrasts_tell_the_indicators(n_classes):
+    H = contrasts(n_classes)
+    indicators = np.eye(n_classes)[np.random.default_rng(0).integers(0, n_classes, 40)]
+    indicators -= indicators.mean(axis=0)
+    np.testing.assert_allclose(2 * indicators @ H @ H.T, indicators, atol=1e-14)
+    np.testing.assert_allclose(H.T @ H, np.eye(n_classes - 1) / 2, atol=1e-14)
+    if n_classes == 2:
+        np.testing.assert_allclose(indicators @ H, indicators[:, 1:])
+
+
+def test_names_of_classes_rotate_the_coordinates():
+    X, y = load_iris(return_X_y=True)
+    plain, renamed = (KernelDiscriminantMap().fit_transform(X, labels) for labels in (y, (y + 2) % 3))
+    np.testing.assert_allclose(renamed @ renamed.T, plain @ plain.T, atol=1e-9)
 
 
 def test_the_linear_kernel_is_ridge_regression_on_the_features():

@@ -15,7 +15,7 @@ _SHARPNESS = 0.3, 80.0
 
 
 class CoordinateModels:
-    """What is said of samples by their discriminant coordinates, of which there is one for each class but the first.
+    """What is said of samples by their discriminant coordinates, the estimated indicators of the classes.
 
     Parameters
     ----------
@@ -54,4 +54,4 @@ class CoordinateModels:
 
 def _indicators(z: FloatArray, fractions: FloatArray) -> FloatArray:
     """Estimated indicators of all classes, (n_classes, n_samples): coordinates plus fractions of the classes."""
-    return np.vstack([-z.sum(axis=1), z.T]) + fractions[:, None]
+    return (z.T if len(fractions) > 2 else np.vstack([-z.T, z.T])) + fractions[:, None]

@@ -47,9 +47,9 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
     ----------
     kernels : {"default", "short", "long"} or list of str, default="default"
         Kernels to try, by name: "linear"; "product-laplacian" and "product-gaussian", products over the features that
-        sum effects of single features, of pairs and so on; "rbf-f" and "laplacian-f" with f out of 0.0625, 0.25, 1, 4
-        (the larger, the narrower), in units of the median distance. "short" is the first three, "default" these and
-        "rbf-0.25", "rbf-1", "long" all.
+        sum effects of single features, of pairs and so on; "rbf-f" with f out of 0.0625, 0.25, 1, 4 and "laplacian-f"
+        with f out of 0.25, 1 (the larger, the narrower), in units of the median distance. "short" is the first three,
+        "default" these and "rbf-0.25", "rbf-1", "long" all.
     average : bool, default=True
         Whether to average over all maps that are about as good as the best; otherwise the best one alone, for which
         there are also `decision_confidence`, `predict_proba_interval` and `nominal_proba`.
@@ -93,7 +93,7 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
         covariances would take most of the time and of the model.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had them.
 
     See Also

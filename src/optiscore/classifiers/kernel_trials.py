@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..features.kernel_search import Combination, Decomposed, KernelExpansion, Problem
-from ..features.spectral_ridge import predictive_projector
+from ..features.spectral_ridge import indicators_of, predictive_projector
 from ..metrics import mean_log_loss
 from ..numerics.types import FloatArray
 from .coordinate_models import CoordinateModels
@@ -88,6 +88,7 @@ def try_combination(problem: Problem, combination: Combination, labels: np.ndarr
 
 def _judge(left_out: FloatArray, ridge: float, problem: Problem, labels: np.ndarray) -> _Judged:
     codes, projector = problem.codes, predictive_projector(left_out, problem.targets)
+    projector = projector @ indicators_of(problem.n_classes)
     z = left_out @ projector
     models = CoordinateModels.fit(z, codes, labels)
     proba = models.left_out_proba(z, codes)

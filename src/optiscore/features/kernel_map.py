@@ -1,4 +1,4 @@
-"""KernelDiscriminantMap: curved class boundaries made straight, in one coordinate per class but the first."""
+"""KernelDiscriminantMap: curved class boundaries made straight, in one coordinate fewer than classes."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -61,17 +61,18 @@ class KernelDiscriminantMap(
 ):
     """Discriminant coordinates by kernel ridge regression: curved class boundaries become straight.
 
-    Ridge regressions of the class indicators on kernel features (regularised kernel Fisher discriminants), one
-    coordinate per class but the first. Kernel, scaling of the features and ridge are those of the least leave-one-out
-    squared error, which one eigendecomposition per kernel and scaling gives exactly.
+    Ridge regressions of the class indicators on kernel features (regularised kernel Fisher discriminants). The
+    coordinates are orthogonal contrasts of the indicators, one fewer than classes. Kernel, scaling of the features and
+    ridge are those of the least leave-one-out squared error, which one eigendecomposition per kernel and scaling gives
+    exactly.
 
     Parameters
     ----------
     kernels : {"default", "short", "long"} or list of str, default="default"
         Kernels to try, by name: "linear"; "product-laplacian" and "product-gaussian", products over the features that
-        sum effects of single features, of pairs and so on; "rbf-f" and "laplacian-f" with f out of 0.0625, 0.25, 1, 4
-        (the larger, the narrower), in units of the median distance. "short" is the first three, "default" these and
-        "rbf-0.25", "rbf-1", "long" all.
+        sum effects of single features, of pairs and so on; "rbf-f" with f out of 0.0625, 0.25, 1, 4 and "laplacian-f"
+        with f out of 0.25, 1 (the larger, the narrower), in units of the median distance. "short" is the first three,
+        "default" these and "rbf-0.25", "rbf-1", "long" all.
     scalings : {"standard", "ranks"} or list of these, default=("standard", "ranks")
         Scalings of the features to try: standardised, or normal scores of their ranks.
     ridges : array-like, default=None
@@ -104,7 +105,7 @@ class KernelDiscriminantMap(
         "n_rows", the number of rows it was tried on.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had them.
 
     See Also
@@ -227,7 +228,8 @@ class KernelDiscriminantMap(
         Returns
         -------
         ndarray of shape (n_samples, n_classes - 1)
-            Estimated indicator of each class but the first, less its mean.
+            Estimated class indicators, less their means, in orthogonal contrasts; of two classes, the indicator of the
+            second. Other names of the classes rotate the coordinates.
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)

@@ -12,7 +12,7 @@ from ..numerics.threads import map_threads, n_threads
 from ..numerics.types import FloatArray
 from .kernels import KERNELS
 from .scalings import SCALINGS, Scaling
-from .spectral_ridge import Spectrum
+from .spectral_ridge import Spectrum, contrasts
 
 # Matrices of rows times anchors that are held at once for one combination.
 _MATRICES = 4
@@ -57,8 +57,8 @@ class Problem:
 
     @property
     def targets(self) -> FloatArray:
-        """Indicators of all classes but the first, which the others determine."""
-        return (self.codes[:, None] == np.arange(1, self.n_classes)).astype(np.float64)
+        """Class indicators in contrasts: rows of `contrasts`."""
+        return contrasts(self.n_classes)[self.codes]
 
     def on_landmarks(self) -> Self:
         """The landmarks alone, compared with all of them."""

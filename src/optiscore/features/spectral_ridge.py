@@ -3,7 +3,7 @@
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import eigh, helmert, solve_triangular
 from scipy.linalg.lapack import dpotrf
 
 from ..numerics.types import FloatArray
@@ -21,6 +21,24 @@ _ROUNDING = 1e-9
 _BLOCK_ROWS = 512
 
 
+def contrasts(n_classes: int) -> FloatArray:
+    """Orthogonal columns H, of shape (n_classes, n_classes - 1), that indicators less their fractions are told by.
+
+    Indicators E less their class fractions sum to 0 over the classes, so that E = 2 (E H) H'. Of two classes, E H is
+    the second column.
+    """
+    return -helmert(n_classes).T / np.sqrt(2)
+
+
+def indicators_of(n_classes: int) -> FloatArray:
+    """What contrasts are multiplied with to get the indicators of all classes, or of the second of two.
+
+    Other names of the classes change the order of the indicators and nothing else, whatever the axes mean to what comes
+    behind.
+    """
+    return 2 * contrasts(n_classes).T if n_classes > 2 else np.ones((1, 1))
+
+
 class RidgePath(NamedTuple):
     """Ridge regressions of one target with several ridges.
 
@@ -36,8 +54,8 @@ class RidgePath(NamedTuple):
     error: FloatArray
 
     def squared_errors(self) -> FloatArray:
-        """Mean over the rows of the squared errors of all indicators, that of the first class included; per ridge."""
-        return (np.square(self.error).sum(axis=2) + np.square(self.error.sum(axis=2))).mean(axis=1)
+        """Mean over the rows of the squared errors of all indicators, from those of their contrasts; per ridge."""
+        return 2 * np.square(self.error).sum(axis=2).mean(axis=1)
 
 
 class Spectrum(NamedTuple):
