@@ -110,6 +110,17 @@ def test_few_rows_say_nothing_and_no_row_is_no_drift():
     assert nothing.compare(np.zeros((30, 0)), np.zeros(30, dtype=int)) == (None, [])
 
 
+def test_no_rows_and_huge_numbers():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(400, 3)), rng.integers(2, size=400)
+    assert DriftReference.from_rows(X, groups, 2).compare(X[:0], groups[:0]).p_value is None
+    with pytest.raises(ValueError, match="no rows"):
+        DriftReference.from_rows(X[:0], groups[:0], 2)
+    for scale in (1e149, 1e300):
+        found = DriftReference.from_rows(scale * X, groups, 2).compare(scale * X[:100], groups[:100])
+        assert found.p_value > 0.05
+
+
 def test_one_wild_value_is_no_drift():
     alarms = 0
     for seed in range(40):

@@ -11,8 +11,13 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from .numerics.types import FloatArray
 
+__all__ = ["Drift", "DriftReference", "Shift"]
+
 # Deviations beyond so many scales count as this: a few wild values are no drift, and sums are nearly Gaussian.
 _FARTHEST = 3.0
+
+# Larger numbers, whose squares could overflow, are taken as this large.
+_LARGEST = 1e150
 
 # The standard error of a mean is taken to be at most this part of the deviation: where nearly all rows agree, one that
 # does not is no drift.
@@ -45,6 +50,12 @@ class Shift(NamedTuple):
         By how many scales (standard deviations, for Gaussian features).
     p_value : float
         Probability that chance alone moves any feature of any group as surely as this.
+
+    Examples
+    --------
+    >>> from optiscore.drift import Shift
+    >>> Shift(feature=2, group=None, is_spread=False, change=0.8, p_value=0.001).change
+    0.8
     """
 
     feature: int
@@ -58,6 +69,16 @@ class Drift(NamedTuple):
     """Whether rows drifted: the p-value of everything together, and the features that moved, surest first.
 
     The p-value is None where there are too few rows, or no features, to tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.drift import DriftReference
+    >>> rng = np.random.default_rng(0)
+    >>> reference = DriftReference.from_rows(rng.normal(size=(400, 3)), np.zeros(400, dtype=int), n_groups=1)
+    >>> drift = reference.compare(rng.normal(size=(100, 3)) + [0, 0.8, 0], np.zeros(100, dtype=int))
+    >>> drift.p_value < 0.01, drift.found()[0].feature
+    (True, 1)
     """
 
     p_value: float | None
@@ -124,6 +145,8 @@ class DriftReference:
             Number of labels.
         """
         rows, codes = _checked(X, groups, n_groups)
+        if not len(rows):
+            raise ValueError("X has no rows: drift is told by what training rows were like")
         known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
         centre = np.nanmedian(known, axis=0) if known.shape[1] else np.zeros(0)
         scale = _scales(known)
@@ -155,6 +178,8 @@ class DriftReference:
         rows, codes = _checked(X, groups, len(self.counts))
         if rows.shape[1] != len(self.centre):
             raise ValueError(f"X has {rows.shape[1]} features, but the training rows had {len(self.centre)}")
+        if not len(rows):
+            return Drift(None, [])
         statistics = _statistics(rows, self.centre, self.scale)
         later = _moments(statistics, codes, len(self.counts))
         parts = [*self._by_group(*later), self._overall(*later)]
@@ -293,7 +318,7 @@ def _checked(X: ArrayLike, groups: ArrayLike, n_groups: int) -> tuple[FloatArray
     check_consistent_length(rows, codes)
     if len(codes) and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_groups):
         raise ValueError(f"groups must be indices of the predicted labels, integers from 0 to {n_groups - 1}")
-    return rows, codes.astype(np.intp)
+    return rows.clip(-_LARGEST, _LARGEST), codes.astype(np.intp)
 
 
 def _statistics(X: FloatArray, centre: FloatArray, scale: FloatArray) -> FloatArray:

@@ -6,6 +6,8 @@ from sklearn.utils import check_consistent_length
 
 from .numerics.types import FloatArray
 
+__all__ = ["area_under_risk_coverage", "log_losses", "mean_log_loss", "risk_coverage_curve"]
+
 
 def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Error rate of the predictions that are kept, for every fraction that may be kept.
@@ -92,16 +94,16 @@ def _check(correct: ArrayLike, confidence: ArrayLike) -> tuple[FloatArray, Float
     return 1.0 - right.astype(bool), values
 
 
-def mean_log_loss(proba: FloatArray, codes: np.ndarray, sample_weight: FloatArray | None = None) -> float:
-    """Mean negative log probability of the true classes: scikit-learn's log_loss without its checks of the input.
+def mean_log_loss(proba: ArrayLike, codes: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Mean negative log probability of the true classes: scikit-learn's log_loss, from indices of classes.
 
     Parameters
     ----------
-    proba : ndarray of shape (n_classes, n_samples)
+    proba : array-like of shape (n_classes, n_samples)
         Probabilities; those closer to 0 or 1 than the rounding error of their type are taken as that close.
-    codes : ndarray of shape (n_samples,)
+    codes : array-like of shape (n_samples,)
         True classes, 0 to n_classes - 1.
-    sample_weight : ndarray of shape (n_samples,), default=None
+    sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples.
 
     Returns
@@ -115,17 +117,18 @@ def mean_log_loss(proba: FloatArray, codes: np.ndarray, sample_weight: FloatArra
     >>> round(mean_log_loss(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0, 1])), 3)
     0.164
     """
-    return float(np.average(log_losses(proba, codes), weights=sample_weight))
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    return float(np.average(log_losses(proba, codes), weights=weights))
 
 
-def log_losses(proba: FloatArray, codes: np.ndarray) -> FloatArray:
+def log_losses(proba: ArrayLike, codes: ArrayLike) -> FloatArray:
     """Negative log probability of the true class of each sample; their mean is `mean_log_loss`.
 
     Parameters
     ----------
-    proba : ndarray of shape (n_classes, n_samples)
+    proba : array-like of shape (n_classes, n_samples)
         Probabilities.
-    codes : ndarray of shape (n_samples,)
+    codes : array-like of shape (n_samples,)
         True classes, 0 to n_classes - 1.
 
     Returns
@@ -139,5 +142,13 @@ def log_losses(proba: FloatArray, codes: np.ndarray) -> FloatArray:
     >>> log_losses(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0, 1])).round(3)
     array([0.105, 0.223])
     """
-    smallest = np.finfo(proba.dtype).eps
-    return -np.log(proba[codes, np.arange(len(codes))].clip(smallest, 1 - smallest))
+    probabilities, classes = np.asarray(proba), np.asarray(codes)
+    if probabilities.ndim != 2 or classes.shape != probabilities.shape[1:]:
+        raise ValueError(
+            f"proba must be of shape (n_classes, n_samples), the transpose of predict_proba, and codes have one class "
+            f"per sample; got shapes {probabilities.shape} and {classes.shape}."
+        )
+    if len(classes) and (classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= len(probabilities)):
+        raise ValueError(f"codes must be integers from 0 to {len(probabilities) - 1}, the indices of the classes.")
+    smallest = np.finfo(probabilities.dtype).eps
+    return -np.log(probabilities[classes, np.arange(len(classes))].clip(smallest, 1 - smallest))

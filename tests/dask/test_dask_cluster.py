@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from blocks import assert_same_model, in_blocks, make_data, n_right
+from command import posix_only
 from dask.distributed import Client, LocalCluster
 
 from optiscore import OptimisticScoreClassifier as InMemory
@@ -41,6 +42,7 @@ def test_on_a_cluster_of_two_processes(client, rule):
     assert os.getpid() not in pids
 
 
+@posix_only
 @pytest.mark.parametrize("rule", ["minimax", "tuned"])
 def test_a_worker_killed_in_the_middle_of_fit_changes_nothing(client, rule, tmp_path):
     X, y = make_data(n=6000)

@@ -20,7 +20,7 @@ def make(form, n_a, n_b, d, alpha_a, alpha_b, gram, n=None):
 
 
 def dual(form, n_a, n_b, d, alpha_a, alpha_b, gram, n, log_odds):
-    """The dual g(lambda) of docs/theory.md, maximised by bisection on the sign of its slope, in 160 digits."""
+    """The dual g(lambda) of docs/theory/certainty.md, maximised by bisection on its slope, to 160 digits."""
     with mp.workdps(160):
         n_a, n_b, d, a, b, gram, n, M = map(mp.mpf, (n_a, n_b, d, alpha_a, alpha_b, gram, n, log_odds))
         constant = 2 * M - (b - a)

@@ -27,7 +27,7 @@ _SMALLEST = 1e-100
 
 
 class LimitLaw:
-    """Distribution of sum_i lambda_i chi2_i with independent chi-squares of one degree of freedom (paper, Theorem 2.3).
+    """Distribution of sum_i lambda_i chi2_i with independent chi-squares of one degree of freedom (paper, Theorem 2.2).
 
     n times the divergence of the moments of n samples from the true ones tends to H'H + tr(Z^2)/2 with jointly Gaussian
     H and Z. That is a quadratic form in the feature vector (eta_j; (eta_j^2 - 1)/sqrt 2; eta_j eta_k for j < k) of the

@@ -11,7 +11,7 @@ from .limit_law import LimitLaw, check_probability
 
 
 def clt_radius(n_samples: float, n_features: int, quantile: float = 0.5) -> float:
-    """Radius for moments estimated from Gaussian samples (paper, Corollary 2.4).
+    """Radius for moments estimated from Gaussian samples (paper, Corollary 2.3).
 
     n times the divergence of the estimated from the true moments tends to a chi-square distribution with
     d (d + 3)/2 degrees of freedom; the radius is its quantile, divided by n.
@@ -54,7 +54,7 @@ def empirical_radius(
     sample_weight: ArrayLike | None = None,
     max_samples: int = 4000,
 ) -> float:
-    """Radius for moments estimated from samples of any distribution with finite fourth moments (paper, Theorem 2.3).
+    """Radius for moments estimated from samples of any distribution with finite fourth moments (paper, Theorem 2.2).
 
     Parameters
     ----------

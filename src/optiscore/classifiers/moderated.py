@@ -70,7 +70,7 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
         The fitted map.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had them.
 
     See Also

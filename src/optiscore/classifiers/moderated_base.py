@@ -202,6 +202,11 @@ class ModeratedPredictions(ProbabilisticPredictions, StreamingState):
         ndarray of shape (n_samples,)
             Phi(sqrt T) for the least likelihood ratio T over all rivals: 0.5 on the boundary, 0.95 for T = 2.71. With
             two models the smaller value; below 0.5 where one of them prefers another label.
+
+        Notes
+        -----
+        Each pair of a predicted class and a rival is searched by itself: with dozens of classes this takes seconds,
+        however few the samples are.
         """
         return self._certify(X).confidence
 

@@ -79,7 +79,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
         The kind of rule; "offsets" are those that were tuned or given.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had them.
 
     See Also

@@ -121,7 +121,7 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         Those of `best_estimator_`; they can be set there only.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had them.
 
     See Also

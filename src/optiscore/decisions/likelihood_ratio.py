@@ -7,7 +7,7 @@ the smallest ratio at which the log odds are v < M is
     T(v) = sup over lambda of 2 (M - v) lambda - P(lambda),    lambda between 0 and an end,
 
 with a convex P, P(0) = P'(0) = 0, that depends on distances and class sizes only. T(0) is the evidence for deciding for
-a, and P''(0)/2 the variance of the log odds. docs/theory.md has the derivation.
+a, and P''(0)/2 the variance of the log odds. docs/theory/certainty.md has the derivation.
 """
 
 from abc import ABC, abstractmethod

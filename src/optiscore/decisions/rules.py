@@ -150,7 +150,9 @@ def _offsets(decision_rule: Any, n_classes: int) -> FloatArray:
         raise ValueError(f"{message}; got {decision_rule!r}.") from None
     if tau.ndim == 0 and n_classes == 2:
         tau = np.array([1.0, float(tau)])
-    if tau.shape != (n_classes,) or not (np.isfinite(tau).all() and (tau > 0).all()):
+    if not (np.isfinite(tau).all() and (tau > 0).all()):
+        raise ValueError(f"{message}; got {decision_rule!r}.")
+    if tau.shape != (n_classes,):
         raise ValueError(f"{message}; got {decision_rule!r} for {n_classes} classes.")
     return -np.log(tau)
 

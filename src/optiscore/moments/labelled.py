@@ -76,8 +76,8 @@ def comparing_labels() -> Iterator[None]:
         yield
     except TypeError:
         raise ValueError(
-            "y holds labels that cannot be compared, such as text beside numbers or None. Make them all of one type, "
-            "and leave out samples without a label."
+            "y holds labels that cannot be compared, such as text beside numbers, None or bytes. Make them all text or "
+            "all numbers, and leave out samples without a label."
         ) from None
 
 

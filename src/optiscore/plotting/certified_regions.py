@@ -1,5 +1,6 @@
 """Picture of decision regions in the plane, with what is certified in full colour."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +9,9 @@ from numpy.typing import ArrayLike
 from ..numerics.types import BoolArray, FloatArray
 from .figure import new_axes
 from .pipelines import classifier_and_samples, decisions
+
+# A legend of more classes would cover the plane.
+_MOST_INSIDE = 8
 
 
 class CertifiedRegionsDisplay:
@@ -85,11 +89,17 @@ class CertifiedRegionsDisplay:
         margin = 0.15 * np.where(high > low, high - low, 1.0)
         x0, x1 = (np.linspace(a, b, resolution) for a, b in zip(low - margin, high + margin, strict=True))
         grid = np.stack(np.meshgrid(x0, x1), axis=-1).reshape(-1, 2)
-        classifier, samples = classifier_and_samples(estimator, grid)
+        with warnings.catch_warnings():
+            # The grid is ours, and its columns are those of X, whatever they are called.
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            classifier, samples = classifier_and_samples(estimator, grid)
+            regions = [part.reshape(resolution, resolution) for part in decisions(classifier, samples)]
         names = [str(label) for label in classifier.classes_]
-        regions = (part.reshape(resolution, resolution) for part in decisions(classifier, samples))
         display = cls(x0, x1, *regions, class_names=names).plot(ax=ax, **keywords)
         if y is not None:
+            unknown = ~np.isin(y, classifier.classes_)
+            if unknown.any():
+                raise ValueError(f"y holds {np.asarray(y)[unknown][0]!r}, which is none of {names}.")
             display.draw_samples(points, np.searchsorted(classifier.classes_, np.asarray(y)))
         return display
 
@@ -128,15 +138,25 @@ class CertifiedRegionsDisplay:
 
         self.ax_ = new_axes(ax)
         self.figure_ = self.ax_.figure
-        self._colors = np.array([to_rgb(c) for c in colors or [f"C{i % 10}" for i in range(len(self.class_names))]])
+        self._colors = np.array([to_rgb(c) for c in colors or _colors(len(self.class_names))])
         strength = np.where(self.certified, 0.75, 0.22)[..., None]
         image = strength * self._colors[self.labels] + (1 - strength)
         extent = (self.x0[0], self.x0[-1], self.x1[0], self.x1[-1])
         self.ax_.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="nearest")
         handles = [Patch(color=color, label=name) for name, color in zip(self.class_names, self._colors, strict=True)]
-        self.ax_.legend(handles=[*handles, Patch(color="#dddddd", label="pale: not certified")], fontsize=9)
+        aside = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)} if len(handles) > _MOST_INSIDE else {}
+        self.ax_.legend(handles=[*handles, Patch(color="#dddddd", label="pale: not certified")], fontsize=9, **aside)
         return self
 
     def draw_samples(self, X: FloatArray, codes: np.ndarray) -> None:
         """Add samples as dots in the colours of their classes."""
         self.ax_.scatter(*X.T, c=self._colors[codes], edgecolors="black", linewidths=0.5, s=18)
+
+
+def _colors(n: int) -> list[Any]:
+    """Matplotlib's ten, or as many as there are classes."""
+    if n <= 10:
+        return [f"C{i}" for i in range(n)]
+    from matplotlib import colormaps
+
+    return [colormaps["tab20"](i) if n <= 20 else colormaps["turbo"](i / (n - 1)) for i in range(n)]

@@ -69,7 +69,7 @@ class ProbaIntervalDisplay:
 
         Parameters
         ----------
-        estimator : ModeratedDiscriminantAnalysis
+        estimator : ModeratedDiscriminantAnalysis or KernelDiscriminantClassifier(average=False)
             Fitted classifier, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
             Samples; of many, some are shown that are spread over the range of posteriors.
@@ -130,7 +130,7 @@ class ProbaIntervalDisplay:
         self.ax_.plot(places, self.moderated, "o", color="black", markersize=4, label="moderated")
         self.ax_.plot(places, self.nominal, "_", color="#d55e00", markersize=8, markeredgewidth=2, label="nominal")
         self.ax_.set(ylim=(-0.03, 1.03), xlabel="samples, sorted", ylabel=f"probability of {self.name}", xticks=[])
-        self.ax_.legend(frameon=False, loc="upper left")
+        self.ax_.legend(framealpha=0.9, loc="upper left")
         return self
 
 
@@ -172,7 +172,7 @@ class ConfidenceDisplay:
 
         Parameters
         ----------
-        estimator : ModeratedDiscriminantAnalysis
+        estimator : ModeratedDiscriminantAnalysis or KernelDiscriminantClassifier(average=False)
             Fitted classifier, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
             Samples.
@@ -264,7 +264,7 @@ class CoverageDisplay:
 
         Parameters
         ----------
-        estimator : ModeratedDiscriminantAnalysis
+        estimator : ModeratedDiscriminantAnalysis or KernelDiscriminantClassifier(average=False)
             Fitted classifier, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
             Samples.

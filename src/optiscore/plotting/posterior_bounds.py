@@ -93,7 +93,10 @@ class PosteriorBoundsDisplay:
         -------
         PosteriorBoundsDisplay
         """
-        return cls(np.asarray(lower), np.asarray(upper), class_name=class_name).plot(ax=ax, **keywords)
+        low, high = np.asarray(lower), np.asarray(upper)
+        if low.ndim != 1 or low.shape != high.shape:
+            raise ValueError(f"lower and upper must have a bound per sample, got shapes {low.shape} and {high.shape}.")
+        return cls(low, high, class_name=class_name).plot(ax=ax, **keywords)
 
     def plot(self, ax: Any = None, *, color: str = "C0") -> Self:
         """Draw the picture.

@@ -119,7 +119,7 @@ class RiskCoverageDisplay:
         name : str, default=None
             Label of the curve; None takes that of the display.
         **keywords : dict
-            For matplotlib's `step`.
+            For matplotlib's `plot`.
 
         Returns
         -------
@@ -132,6 +132,9 @@ class RiskCoverageDisplay:
         (self.line_,) = self.ax_.plot(100 * self.coverage, 100 * self.risk, **{"label": label, **keywords})
         self.ax_.set(xlabel="coverage: fraction that is decided, %", ylabel="risk: fraction of these that is wrong, %")
         self.ax_.set_xlim(0, 100)
-        self.ax_.set_ylim(bottom=0)
+        # From 0 on, where a limit would stay as it is when the next curve goes beyond it.
+        self.line_.sticky_edges.y.append(0)
+        self.ax_.update_datalim([(0, 0)])
+        self.ax_.autoscale_view()
         self.ax_.legend()
         return self

@@ -29,7 +29,16 @@ _BLOCK = 16_384
 
 
 class Extremum(NamedTuple):
-    """The optimum at each alpha: dual variable gamma, value (L or q), and the value's derivative by alpha."""
+    """The optimum at each alpha: dual variable gamma, value (L or q), and the value's derivative by alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.scores import GaussianOptimistic
+    >>> found = GaussianOptimistic(0.5, 2).solve(np.array([0.0, 4.0]))
+    >>> found.value.round(4), found.derivative.round(4)
+    (array([ 1.2654, -1.1112]), array([-1.    , -0.4187]))
+    """
 
     dual_variable: FloatArray
     value: FloatArray
@@ -37,7 +46,16 @@ class Extremum(NamedTuple):
 
 
 class Mixing(NamedTuple):
-    """Extremal moments mu = m + shift w and Sigma = scale S + spread w w', with w = x - m."""
+    """Extremal moments mu = m + shift w and Sigma = scale S + spread w w', with w = x - m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.scores import GaussianOptimistic
+    >>> mixing = GaussianOptimistic(0.5, 2).mixing(np.array([4.0]))
+    >>> [float(part[0].round(4)) for part in mixing]
+    [0.3471, 0.6529, 0.2266]
+    """
 
     shift: FloatArray
     scale: FloatArray
@@ -58,6 +76,17 @@ class ExtremeScore(ABC):
         Radius rho >= 0 of the ambiguity set; an array holds one radius per alpha.
     n_features : int
         Dimension d.
+
+    Examples
+    --------
+    The six scores are subclasses; `optiscore.LIKELIHOODS` has them in pairs.
+
+    >>> import numpy as np
+    >>> from optiscore import LIKELIHOODS
+    >>> best, worst = (LIKELIHOODS["gaussian"].at(side, 0.5, 2) for side in ("optimistic", "pessimistic"))
+    >>> alpha = np.array([0.0, 1.0, 4.0])
+    >>> best.log_score(alpha).round(2), worst.log_score(alpha).round(2)
+    (array([-1.21, -1.62, -2.39]), array([-2.64, -3.47, -6.87]))
     """
 
     radius: float | FloatArray

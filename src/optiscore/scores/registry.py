@@ -65,7 +65,14 @@ LIKELIHOODS: Mapping[str, Likelihood] = MappingProxyType(
 
 
 def get_likelihood(likelihood: LikelihoodName | Likelihood) -> Likelihood:
-    """A likelihood by name, or the object itself."""
+    """A likelihood by name, or the object itself.
+
+    Examples
+    --------
+    >>> from optiscore.scores import get_likelihood
+    >>> get_likelihood("gaussian").is_density
+    True
+    """
     if isinstance(likelihood, Likelihood):
         return likelihood
     if not isinstance(likelihood, str) or likelihood not in LIKELIHOODS:
@@ -74,5 +81,12 @@ def get_likelihood(likelihood: LikelihoodName | Likelihood) -> Likelihood:
 
 
 def name_of(likelihood: Likelihood) -> str | Likelihood:
-    """The name of a likelihood that has one in the registry, or else the likelihood itself."""
+    """The name of a likelihood that has one in the registry, or else the likelihood itself.
+
+    Examples
+    --------
+    >>> from optiscore.scores import get_likelihood, name_of
+    >>> name_of(get_likelihood("gaussian"))
+    'gaussian'
+    """
     return likelihood.name if LIKELIHOODS.get(likelihood.name) is likelihood else likelihood

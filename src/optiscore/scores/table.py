@@ -28,8 +28,8 @@ CurveWithSlope: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]
 class ScoreTable:
     """A smooth function of alpha as a table of cubics in the distance s = sqrt(alpha).
 
-    Let y = |s - pivot| + origin, with origin a power of two. The leading bits of the floating-point number y name the
-    piece and the remaining ones the place in it: pieces get longer in proportion to y, and finding one takes a shift.
+    Let y = abs(s - pivot) + origin, with origin a power of two. The leading bits of the floating-point number y name
+    the piece, the other ones the place in it: pieces get longer in proportion to y, and finding one takes a shift.
     The origin is chosen so small that the first octaves, where the function bends most, are met as well.
 
     Parameters
