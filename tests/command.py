@@ -2,12 +2,16 @@
 
 import contextlib
 import io
+import os
 import sys
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from optiscore.cli.app import run
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="signals, named pipes and the shell are POSIX's")
 
 
 def call(*arguments):

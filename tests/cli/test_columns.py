@@ -138,13 +138,14 @@ def test_bare_models_speak_up(tmp_path):
     assert "It never predicts 'rare'" in remarks
     printed = call("inspect", tmp_path / "m")[1]
     assert "It never predicts 'rare'" in printed
+    pd.concat([noise] * 2).assign(a=lambda rows: rows["a"] + 1e-3).to_csv(tmp_path / "t.csv", index=False)
     results = json.loads(call("evaluate", tmp_path / "m", tmp_path / "t.csv", "--json")[1])
     assert results["never predicted"] == ["rare"]
     assert results["recall"]["rare"]["right"] == 0
     assert results["verdict"]["answer"] == "no"
     assert "never predicted" in call("evaluate", tmp_path / "m", tmp_path / "t.csv")[1]
     wide = pd.DataFrame(rng.normal(size=(60, 12))).assign(y=rng.choice(["no", "yes"], size=60))
-    assert "certifies nothing" in " ".join(fit(wide, tmp_path, "--model", "optimistic")["remarks"])
+    assert "no decision is sure" in " ".join(fit(wide, tmp_path, "--model", "optimistic")["remarks"])
 
 
 def test_methods_that_cannot_be_trained_are_listed_with_the_reason(tmp_path, monkeypatch):
@@ -255,3 +256,54 @@ def test_a_search_over_radii_needs_rows_and_an_id_a_name(tmp_path):
     arguments = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m"]
     assert "class 'rare' has 3 rows, and --cv needs 7" in call(*arguments, "--model", "optimistic", "--cv")[2]
     assert "cannot be an id" in call(*arguments, "--id", "predicted")[2]
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (lambda values: [f"{value:.3f}".replace(".", ",") for value in values], "--decimal , reads them"),
+        (lambda values: ["unknown", *(f"{value:.3f}" for value in values[1:])], "numbers, but for some cells?"),
+        (lambda values: ["unknown", *(f"{value + 100:.3f}" for value in values[1:])], "numbers, but for some cells?"),
+        (lambda values: [f"{value:.1f}".replace(".", ",").replace(",0", "") for value in values], "--decimal , reads"),
+    ],
+)
+def test_text_that_should_be_numbers_gets_a_hint(tmp_path, cells, words):
+    frame = plain_frame()
+    assert words not in call_fit(frame, tmp_path)
+    frame["amount"] = cells(np.random.default_rng(1).normal(size=len(frame)))
+    assert words in call_fit(frame, tmp_path)
+
+
+def call_fit(frame, tmp_path):
+    """What `fit` prints."""
+    frame.to_csv(tmp_path / "hint.csv", index=False)
+    code, out, error = call("fit", tmp_path / "hint.csv", "-t", "y", "-o", tmp_path / "hint.skops", "--no-rows")
+    assert code == 0, error
+    return " ".join(out.split())
+
+
+def test_days_before_months_are_dates(tmp_path):
+    frame = plain_frame().assign(day=pd.date_range("2020-01-01", periods=200).strftime("%d.%m.%Y"))
+    assert kinds(fit(frame, tmp_path))["day"] == "date"
+
+
+def test_a_column_that_is_the_label_is_named(tmp_path):
+    frame = plain_frame()
+    code = (frame["y"] == "yes").astype(int)
+    rng = np.random.default_rng(0)
+    for column in (code, code.map({0: "n", 1: "j"}), 10 * code + rng.normal(size=len(frame))):
+        remarks = " ".join(fit(frame.assign(code=column), tmp_path)["remarks"])
+        assert "Column 'code': tells the label of every row by itself" in remarks
+    nearly = frame.assign(code=code.where(frame.index > 0, 1 - code))
+    remarks = " ".join(fit(nearly, tmp_path)["remarks"])
+    assert "by itself" not in remarks
+
+
+def test_all_columns_that_are_not_there_are_named(tmp_path):
+    frame = plain_frame()
+    fit(frame, tmp_path)
+    frame.assign(c=1)[["c", "y"]].to_csv(tmp_path / "t.csv", index=False)
+    assert (
+        "lacks 2 columns that the model was trained on: 'a', 'b'."
+        in call("evaluate", tmp_path / "m", tmp_path / "t.csv")[2]
+    )

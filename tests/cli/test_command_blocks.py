@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from command import call, mixed_frame
+from command import call, mixed_frame, posix_only
 
 from optiscore.cli import survey, tables
 from optiscore.cli.table_model import TableModel
@@ -162,6 +162,7 @@ def test_what_only_later_blocks_show(small_memory, tmp_path):
     assert columns["b"]["missing"] == 3
 
 
+@posix_only
 def test_what_can_be_read_once_only_is_read_whole(small_memory, tmp_path):
     numeric_frame().to_csv(tmp_path / "t.csv", index=False)
     os.mkfifo(tmp_path / "pipe")

@@ -1,4 +1,4 @@
-"""What `optiscore evaluate` measures equals scikit-learn's measures, and its intervals cover."""
+"""Measures of `optiscore evaluate` equal scikit-learn's, paired differences cover, and the choice of a model."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 
 from optiscore.cli.evaluation import Judged, _measure, measures, paired_difference
+from optiscore.cli.selection import KERNEL, MODERATED, SHARED, Tried, choose
 from optiscore.cli.table_model import proportion
 
 
@@ -67,3 +68,22 @@ def test_intervals_of_many_rows_come_from_parts_and_are_those_of_few(monkeypatch
         assert other.value == value
         assert low < value < high
         assert 0.6 < (other.high - other.low) / (high - low) < 1.6
+
+
+def test_a_shared_covariance_must_be_better_beyond_chance():
+    """Of models that are alike, the one that assumes less is taken."""
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=200)
+
+    def tried(name, gain):
+        nothing = np.empty(0, dtype=int)
+        return Tried(name, None, nothing, nothing, losses - gain, "")
+
+    noise = rng.normal(size=200)
+    alike = [tried(MODERATED, 0), tried(SHARED, 0.001 + 0.1 * (noise - noise.mean()))]
+    assert choose(alike)[0].name == MODERATED
+    assert "it assumes less" in choose(alike)[1]
+    better = [tried(MODERATED, 0), tried(SHARED, 0.1 + 0.1 * noise), tried(KERNEL, -0.2)]
+    assert choose(better)[0].name == SHARED
+    assert choose(better)[1].startswith("its log loss is smaller (")
+    assert choose([*better, tried(KERNEL, 0.5)])[0].name == KERNEL

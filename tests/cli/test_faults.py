@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from command import call
+from command import call, posix_only
 
 COMMAND = [sys.executable, "-m", "optiscore.cli"]
 
@@ -110,6 +110,7 @@ def test_features_with_absurd_numbers(tmp_path, index):
     )
 
 
+@posix_only
 @pytest.mark.parametrize(
     ("streams", "message"),
     [("<&-", "standard input is closed"), (">&-", "standard output is closed")],

@@ -23,10 +23,21 @@ def overlapping(n, gap, seed, n_classes=2, d=3):
     return pd.DataFrame(X, columns=[f"feature {j}" for j in range(d)]).assign(kind=np.array(names)[y])
 
 
+def with_strangers(frame):
+    """Some of the rows that are most certain lie far from all others."""
+    surest = frame["feature 0"].nlargest(30).index
+    return frame.assign(**{"feature 2": frame["feature 2"].where(~frame.index.isin(surest), 9.0)})
+
+
 #: Name of the page to training rows, rows to judge, and options of `fit`.
 PAGES = {
     "yes": (overlapping(300, 5, 0), overlapping(150, 5, 1), []),
     "only": (overlapping(300, 2, 0), overlapping(300, 2, 1), []),
+    "only, some rows unlike the others": (
+        overlapping(300, 2, 0),
+        with_strangers(overlapping(300, 2, 1)),
+        ["--no-rows"],
+    ),
     "no": (overlapping(150, 0, 0), overlapping(150, 0, 1), ["--no-rows"]),
     "optimistic": (overlapping(300, 5, 0), overlapping(150, 5, 1), ["--model", "optimistic"]),
     "two features": (overlapping(300, 3, 0, d=2), overlapping(150, 3, 1, d=2), ["--no-rows"]),
@@ -125,19 +136,14 @@ def test_slider_changes_the_numbers_and_they_agree_with_evaluate(files, browser)
     def rows():
         return len(browser.find_elements("css selector", "#rows tbody tr"))
 
+    slide_to(browser, 0)
     assert (text(browser, "coverage"), text(browser, "left"), rows()) == ("100.0 %", "0", 40)
     seen = {text(browser, "accuracy")}
     for place in (200, 500, 900):
-        browser.execute_script(
-            "const s = document.getElementById('threshold'); s.value = arguments[0]; "
-            "s.dispatchEvent(new Event('input'));",
-            place,
-        )
+        slide_to(browser, place)
         chosen = browser.execute_script("return sliderTo(+document.getElementById('threshold').value)")
-        limits = [f"probability={chosen!r}", "typicality=0", "confidence=0"]
-        senses = json.loads(call("evaluate", files / "only.skops", files / "only.csv", "--json")[1])["abstain below"]
-        options = [word for limit in limits[: len(senses)] for word in ("--abstain-below", limit)]
-        results = json.loads(call("evaluate", files / "only.skops", files / "only.csv", "--json", *options)[1])
+        limit = ["--abstain-below", f"probability={chosen!r}"]
+        results = json.loads(call("evaluate", files / "only.skops", files / "only.csv", "--json", *limit)[1])
         assert text(browser, "coverage") == f"{100 * results['coverage']:.1f} %"
         value, low, high = results["decided"]["accuracy"]
         assert text(browser, "accuracy") == f"{100 * value:.1f} %"
@@ -148,12 +154,28 @@ def test_slider_changes_the_numbers_and_they_agree_with_evaluate(files, browser)
     assert len(seen) > 1
 
 
-def test_the_recommended_threshold_is_a_click_away(files, browser):
-    open_page(browser, files, "only")
-    verdict = json.loads(call("evaluate", files / "only.skops", files / "only.csv", "--json")[1])["verdict"]
-    browser.find_element("id", "recommended").click()
-    assert float(text(browser, "chosen")) == verdict["threshold"]
-    assert f"{text(browser, 'accuracy')} (95 % interval" in verdict["reason"]
+def slide_to(browser, place):
+    browser.execute_script(
+        "const s = document.getElementById('threshold'); s.value = arguments[0]; s.dispatchEvent(new Event('input'));",
+        place,
+    )
+
+
+@pytest.mark.parametrize("name", ["only", "only, some rows unlike the others"])
+def test_the_page_starts_at_the_recommended_threshold_and_goes_back_to_it(files, browser, name):
+    """Also where rows abstain for other reasons."""
+    open_page(browser, files, name)
+    told = json.loads(call("evaluate", files / f"{name}.skops", files / f"{name}.csv", "--json")[1])
+    verdict = told["verdict"]
+    assert verdict["answer"] == "only"
+    for _ in range(2):
+        assert float(text(browser, "chosen")) == verdict["threshold"]
+        assert f"{text(browser, 'coverage')} of all, {text(browser, 'accuracy')} (95 % interval" in verdict["reason"]
+        slide_to(browser, 0)
+        assert text(browser, "coverage") == "100.0 %"
+        browser.find_element("id", "recommended").click()
+    if "unlike" in name:
+        assert told["rows to a person"]["unlike the training rows"] > 10
 
 
 def test_the_keyboard_will_do(files, browser):
@@ -187,6 +209,7 @@ def test_page_fits_its_window(files, browser, name, width, scheme):
 
 def test_each_dot_has_its_own_certificate(files, browser):
     open_page(browser, files, "only")
+    slide_to(browser, 0)
     pale = browser.execute_script(
         "return document.getElementById('plane').data.flatMap(t => t.marker.opacity).filter(o => o < 0.5).length"
     )

@@ -101,7 +101,9 @@ def test_fit_predict_evaluate_and_report(name, tmp_path):
     test.to_csv(tmp_path / "test.csv", index=False)
     model, rows = tmp_path / "model.skops", tmp_path / "test.csv"
     facts = ask("fit", tmp_path / "train.csv", "-t", target, "-o", model, *options)
-    assert facts["model"] == min(facts["compared"], key=lambda row: row["log loss"])["model"]
+    losses = {row["model"]: row["log loss"] for row in facts["compared"]}
+    assumed = losses.pop("moderated, shared covariance")
+    assert facts["model"] == min(losses, key=losses.get) or assumed < min(losses.values())
     assert facts["majority"]["accuracy"] == pytest.approx(train[target].value_counts().iloc[0] / len(train))
     evaluated = ask("evaluate", model, rows)
     ask("predict", model, rows, "-o", tmp_path / "p.csv", "--all-probabilities")
@@ -120,7 +122,7 @@ def test_fit_predict_evaluate_and_report(name, tmp_path):
     assert loss["optiscore"] <= 1.1 * best + 0.005
     verdict = ask("report", model, rows, "-o", tmp_path / "r.html")["verdict"]
     assert verdict == evaluated["verdict"]
-    assert verdict["answer"] in ("yes", "only", "no")
+    assert verdict["answer"] in ("yes", "only", "no", "unknown")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert re.search(rf'class="verdict {verdict["answer"]}"', page)
 

@@ -25,25 +25,26 @@ def evaluation(right, confidence, peer=None, majority=0.5, drift=STILL, informat
     """Rows that are right or not, with a confidence each."""
     right, n = np.asarray(right), len(right)
     reasons = np.full(n, "") if reasons is None else np.asarray(reasons)
-    answers = Answers(np.zeros(n, dtype=int), np.zeros((n, 2)), {"probability": np.asarray(confidence)})
-    judged = {OURS: Judged(answers.predicted, answers.proba, confidence)}
-    advantages = {} if peer is None else {"logistic regression": paired_difference(np.asarray(peer), right)}
+    confidence = np.asarray(confidence)
+    proba = np.stack([confidence, 1 - confidence], axis=1)
+    answers = Answers(np.zeros(n, dtype=int), proba, {"probability": confidence})
     kept = reasons == ""
     return Evaluation(
-        answers,
-        reasons,
-        {"probability": 0.65},
-        0,
-        {},
-        drift,
-        right,
-        judged,
-        {OURS: {"accuracy": proportion(int(right.sum()), n)}},
-        {},
-        (int(right[kept].sum()), int(kept.sum())),
-        ("no", int(majority * n)),
-        advantages,
-        Interval(information, information - 0.1, information + 0.1),
+        answers=answers,
+        reasons=reasons,
+        thresholds={"probability": 0.65},
+        n_unlabelled=0,
+        unseen={},
+        drift=drift,
+        n_trained_on=0,
+        is_right=right,
+        judged={OURS: Judged(answers.predicted, proba, confidence)},
+        methods={OURS: {"accuracy": proportion(int(right.sum()), n)}},
+        recalls={},
+        decided=(int(right[kept].sum()), int(kept.sum())),
+        majority=("no", int(majority * n)),
+        advantages={} if peer is None else {"logistic regression": paired_difference(np.asarray(peer), right)},
+        information=Interval(information, information - 0.1, information + 0.1),
     )
 
 
@@ -99,8 +100,24 @@ def test_no_since_another_method_is_better():
 
 def test_few_rows_prove_nothing():
     verdict = decide(Trained(), evaluation(rows(4, 4), np.full(4, 0.9)), 0.9)
-    assert verdict.answer == "no"
+    assert verdict.answer == "unknown"
     assert verdict.headline == "No answer yet: 4 rows are too few."
+
+
+def test_rows_of_one_class_prove_nothing():
+    one = evaluation(rows(38, 40), np.full(40, 0.9), majority=1.0)._replace(recalls={"no": (38, 40), "yes": (0, 0)})
+    verdict = decide(Trained(), one, 0.9)
+    assert verdict.answer == "unknown"
+    assert verdict.headline == "No answer yet: all rows are 'no'."
+
+
+def test_a_class_without_rows_is_named():
+    none = evaluation(rows(38, 40), np.full(40, 0.9))
+    answers = none.answers._replace(predicted=np.arange(40) % 2)
+    none = none._replace(answers=answers, recalls={"a": (19, 20), "b": (19, 20), "c": (0, 0)})
+    verdict = decide(Trained(), none, 0.9)
+    assert verdict.answer == "yes"
+    assert "how it does on 'c' cannot be seen on these rows" in verdict.reason
 
 
 def test_no_since_a_class_is_never_found():
@@ -110,7 +127,11 @@ def test_no_since_a_class_is_never_found():
     assert verdict.answer == "no"
     assert "It never finds 'yes' (10 rows)." in verdict.reason
     as_good = evaluation(rows(96, 100), np.full(100, 0.9), majority=0.96)
-    assert "hardly better than one answer for all" in decide(Trained(), as_good, 0.9).reason
+    verdict = decide(Trained(), as_good, 0.9)
+    assert "no more often right than one answer for all, though its probabilities tell" in verdict.reason
+    assert "order the rows by the probability of the rare class" in verdict.recommendation
+    empty = evaluation(rows(96, 100), np.full(100, 0.9), majority=0.96, information=0.0)
+    assert "hardly better than one answer for all" in decide(Trained(), empty, 0.9).reason
 
 
 def test_no_since_one_answer_for_all_is_as_good():
@@ -125,12 +146,45 @@ def test_no_since_one_answer_for_all_is_as_good():
 def test_no_confidence_is_enough():
     verdict = decide(Trained(), evaluation(rows(70, 100), np.linspace(0.99, 0.5, 100)[::-1]), 0.9)
     assert verdict.answer == "no"
-    assert "At no probability are 90.0 % of the decisions right" in verdict.reason
+    assert "At no probability that enough rows have are 90.0 % of the decisions right" in verdict.reason
 
 
-def test_abstention_that_leaves_nothing():
-    everything = evaluation(rows(95, 100), np.full(100, 0.9), reasons=np.full(100, "too uncertain"))
-    assert "at these, 100.0 % of the rows abstain" in decide(Trained(), everything, 0.9).recommendation
+def test_factors_without_limit_are_no_obstacle():
+    """Of radius 0, all certified factors are infinite."""
+    endless = evaluation(rows(70, 100), np.full(100, 0.9))
+    endless = endless._replace(
+        answers=endless.answers._replace(certainty={"certified factor": np.full(100, np.inf)}),
+        thresholds={"certified factor": 1.0},
+    )
+    assert "70.0 % (95 % interval 60.4 to 78.1) of the surest quarter" in decide(Trained(), endless, 0.9).reason
+
+
+def test_only_where_it_does_not_abstain():
+    """A model that would not decide most rows is not to be trusted on all; a column that moved far gets a question."""
+    most = evaluation(rows(95, 100), np.full(100, 0.9), reasons=np.array(["unlike the training rows"] * 80 + [""] * 20))
+    verdict = decide(Trained(), most, 0.9)
+    assert verdict.answer == "only"
+    assert verdict.headline == "Only on the 20.0 % of the rows for which it does not abstain."
+    assert "80.0 % unlike the training rows" in verdict.reason
+    far = TableDrift(0.001, [Moved("mass", "smaller by more than 2.5 standard deviations", "all rows", 0.001, True)])
+    assert "column 'mass' first" in decide(Trained(), most._replace(drift=far), 0.9).recommendation
+    assert "has its unit changed?" in decide(Trained(), most._replace(drift=far), 0.9).recommendation
+
+
+def test_abstention_is_recommended_where_it_helps():
+    reasons = np.array(["too uncertain"] * 5 + [""] * 95)
+    helps = evaluation(np.arange(100) >= 5, np.full(100, 0.9), reasons=reasons)
+    assert "of the others 100.0 % are right" in decide(Trained(), helps, 0.9).recommendation
+    harms = evaluation(np.arange(100) < 95, np.full(100, 0.9), reasons=reasons)
+    assert decide(Trained(), harms, 0.9).recommendation == "Use it as it is."
+
+
+def test_classes_that_are_never_answered_above_the_limit_are_named():
+    confidence = np.where(np.arange(100) < 70, 0.93, 0.6)
+    found = evaluation(rows(75, 100), confidence)
+    answers = found.answers._replace(predicted=(np.arange(100) >= 70).astype(int))
+    found = found._replace(answers=answers, recalls={"no": (60, 70), "yes": (15, 30)})
+    assert "there it never answers 'yes'" in decide(Trained(), found, 0.9).reason
 
 
 def test_thresholds_are_for_rows_that_do_not_abstain_otherwise():
@@ -165,7 +219,7 @@ def test_new_values_and_too_few_rows_do_not_look_like_the_training_rows():
     assert verdict.answer == "no"
     assert "60.0 % of the rows have values of column 'city'" in verdict.reason
     verdict = decide(Trained(), blind._replace(drift=TableDrift(None, [])), 0.9)
-    assert "Drift cannot be told" in verdict.reason
+    assert "Drift cannot be assessed" in verdict.reason
     assert "look like" not in verdict.reason
 
 
@@ -186,3 +240,27 @@ def test_without_labels(reasons, drift, right, answer, words):
     assert verdict.answer == answer
     assert words in verdict.reason
     assert "cannot be known without labels" in verdict.reason
+
+
+def test_a_class_that_is_rarely_found_is_named():
+    """And where one answer for all is right about as often, the verdict is no."""
+    mostly = evaluation(rows(285, 300), np.full(300, 0.9), majority=0.94)
+    answers = mostly.answers._replace(predicted=np.arange(300) % 2)
+    mostly = mostly._replace(answers=answers, recalls={"no": (281, 283), "yes": (4, 17)})
+    verdict = decide(Trained(), mostly, 0.9)
+    assert verdict.answer == "no"
+    assert "of the 17 rows that are 'yes' it finds 4" in verdict.reason
+    assert "--priors equal" in verdict.recommendation
+    clearly = decide(Trained(), mostly._replace(majority=("no", 200)), 0.9)
+    assert clearly.answer == "yes"
+    assert "it finds 4" in clearly.reason
+
+
+@pytest.mark.parametrize(
+    ("n", "words"), [(100, "these are the training rows"), (75, "75 of 100 rows are training rows")]
+)
+def test_training_rows_prove_nothing(n, words):
+    seen = evaluation(rows(100, 100), np.full(100, 0.9))._replace(n_trained_on=n)
+    verdict = decide(Trained(), seen, 0.9)
+    assert verdict.answer == "unknown"
+    assert words in verdict.headline

@@ -20,9 +20,8 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", pretty_exce
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Decimal = Annotated[
-    str | None, typer.Option(help="What stands before decimals in text files; as in training if not given.")
-]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
+Decimal = Annotated[str | None, typer.Option(help="Decimal separator of text files; as in training if not given.")]
 AbstainBelow = Annotated[
     list[str] | None,
     typer.Option(
@@ -44,7 +43,8 @@ def run() -> None:
         _fail(f"no file {error.filename!r}." if error.filename else str(error), 1)
     except OSError as error:
         _fail(f"{error.strerror}: {error.filename!r}." if error.strerror and error.filename else str(error), 1)
-    except ValueError as error:
+    # Some types of columns are beyond the libraries that read them.
+    except (ValueError, NotImplementedError) as error:
         _fail(str(error), 1)
 
 
@@ -60,6 +60,14 @@ def _stopped_by_hand(kept: str) -> Iterator[None]:
 def _fail(message: str, code: int) -> NoReturn:
     print(f"optiscore: {message}", file=sys.stderr)
     sys.exit(code)
+
+
+def _print_paths(paths: list[Path], quiet: bool, as_json: bool) -> None:
+    """What was written."""
+    if as_json:
+        print(json.dumps([str(path) for path in paths]))
+    elif not quiet:
+        print(*paths, sep="\n")
 
 
 def _show_version(wanted: bool) -> None:
@@ -80,6 +88,7 @@ def optiscore(
 @app.command()
 def example(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the two tables.")] = Path(),
+    force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -88,13 +97,34 @@ def example(
     - `optiscore example -o /tmp`
     """
     from .example import write_example
-    from .show import print_json
 
-    paths = [str(path) for path in write_example(out)]
-    if as_json:
-        print_json(paths)
-    elif not quiet:
-        print("\n".join(paths))
+    _print_paths(write_example(out, force), quiet, as_json)
+
+
+@app.command()
+def split(
+    table: Annotated[str, typer.Argument(help="Table with labels.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="Column with the labels.")],
+    test_size: Annotated[float, typer.Option("--test-size", help="Fraction of the rows to judge the model on.")] = 0.25,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the two tables.")] = Path(),
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Cut a table into rows for training and rows to judge the model on, at random, with the same fractions of labels.
+
+    - `optiscore split penguins.csv --target species` writes penguins_train.csv and penguins_test.csv
+    """
+    from .splitting import split_table
+
+    if not 0 < test_size < 1:
+        raise typer.BadParameter("--test-size must be between 0 and 1.")
+    with _stopped_by_hand("no table is cut"), _progress(table, quiet or as_json)("reading", None) as advance:
+        paths, alone = split_table(table, target, out, test_size, force, advance)
+    _print_paths(paths, quiet, as_json)
+    if alone and not (quiet or as_json):
+        listed = ", ".join(map(repr, alone[:5])) + (", ..." if len(alone) > 5 else "")
+        print(f"labels of one row only, which cannot be trained on: {listed}", file=sys.stderr)
 
 
 @app.command()
@@ -106,7 +136,9 @@ def fit(
     out: Annotated[str, typer.Option("--out", "-o", help="Model file to write.")],
     model: Annotated[
         str,
-        typer.Option(help="moderated, kernel or optimistic; auto takes the better of the first two by log loss."),
+        typer.Option(
+            help="moderated, kernel or optimistic; auto takes the better of the first two by log loss on rows left out."
+        ),
     ] = "auto",
     no_rows: Annotated[bool, typer.Option("--no-rows", help="No model that keeps training rows (kernel).")] = False,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")] = None,
@@ -120,7 +152,7 @@ def fit(
     use: Annotated[
         list[str] | None, typer.Option(help="Column to use, even if it looks like a row number or an id.")
     ] = None,
-    decimal: Annotated[str, typer.Option(help="What stands before decimals in text files: a point or a comma.")] = ".",
+    decimal: Annotated[str, typer.Option(help="Decimal separator of text files: a point or a comma.")] = ".",
     covariance: Annotated[str | None, typer.Option(help="moderated: both, own or shared.")] = None,
     priors: Annotated[
         str | None, typer.Option(help="moderated, optimistic: equal, or probabilities such as yes=0.2,no=0.8.")
@@ -178,7 +210,8 @@ def predict(
     ] = "-",
     abstain_below: AbstainBelow = None,
     interval: Annotated[
-        float | None, typer.Option(help="Level of an interval of the posterior, from sampling error: 0.9.")
+        float | None,
+        typer.Option(help="Add an interval of the posterior at this level: 0.9 (moderated)."),
     ] = None,
     keep: Annotated[list[str] | None, typer.Option(help="Column to copy into the output; may be repeated.")] = None,
     all_probabilities: Annotated[
@@ -190,7 +223,7 @@ def predict(
 ) -> None:
     """Predict the rows of a table, in blocks: one row out per row in, in the same order.
 
-    - `optiscore predict model.skops new.csv -o predictions.csv --interval 0.9 --keep name`
+    - `optiscore predict model.skops new.csv -o predictions.csv --keep name`
 
     - `cat new.csv | optiscore predict model.skops - --abstain-below probability=0.8 > predictions.csv`
     """
@@ -205,7 +238,7 @@ def predict(
         raise typer.BadParameter("--interval must be a level between 0 and 1, such as 0.9.")
     if as_json and out == "-":
         raise typer.BadParameter("--json prints to standard output: name a file with --out.")
-    check_output(out, model, data)
+    check_output(out, model, data, may_be_stream=True)
     trained = TableModel.load(model)
     thresholds = thresholds_for(trained.classifier, trained.least_typical, abstain_below or [])
     wanted = Wanted(thresholds, keep or [], interval, all_probabilities, _check_decimal(decimal or trained.decimal))

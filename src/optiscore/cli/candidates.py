@@ -11,7 +11,7 @@ from .. import (
     OptimisticScoreClassifierCV,
 )
 from ..classifiers.parameters import check_parameters
-from .selection import KERNEL, MODERATED, OPTIMISTIC
+from .selection import KERNEL, MODERATED, OPTIMISTIC, SHARED
 
 
 class Settings(NamedTuple):
@@ -43,11 +43,11 @@ def candidates(model: str, settings: Settings, *, no_rows: bool, seed: int) -> d
     given = {name for name, value in settings._asdict().items() if value is not None and value is not False}
     names = [model]
     if model == "auto":
-        names = [MODERATED] if no_rows or given else [MODERATED, KERNEL]
+        names = [MODERATED] if given else [MODERATED, SHARED] if no_rows else [MODERATED, SHARED, KERNEL]
     for option in sorted(given - _BELONG[names[0]]):
         fitting = " or ".join(f"--model {name}" for name, options in _BELONG.items() if option in options)
         raise ValueError(f"--{option} goes with {fitting}.")
-    makers = {MODERATED: _moderated, KERNEL: _kernel, OPTIMISTIC: _optimistic}
+    makers = {MODERATED: _moderated, SHARED: _shared, KERNEL: _kernel, OPTIMISTIC: _optimistic}
     return {name: makers[name](settings, seed) for name in names}
 
 
@@ -56,6 +56,10 @@ def _moderated(settings: Settings, seed: int) -> Any:
     if covariance not in ("both", "own", "shared"):
         raise ValueError(f"--covariance must be both, own or shared, got {covariance!r}.")
     return ModeratedDiscriminantAnalysis(covariance)  # type: ignore[arg-type] # checked above
+
+
+def _shared(settings: Settings, seed: int) -> Any:
+    return ModeratedDiscriminantAnalysis("shared")
 
 
 def _kernel(settings: Settings, seed: int) -> Any:

@@ -62,6 +62,8 @@ class Evaluation(NamedTuple):
         Rows with values that were not in training, by column.
     drift : TableDrift
         Whether they look like the training rows.
+    n_trained_on : int
+        About how many of them are training rows.
     is_right : ndarray of shape (n_rows,), or empty
         Which predictions are right, where the rows have labels.
     judged : dict of str to Judged
@@ -86,6 +88,7 @@ class Evaluation(NamedTuple):
     n_unlabelled: int
     unseen: dict[str, int]
     drift: TableDrift
+    n_trained_on: int
     is_right: np.ndarray
     judged: dict[str, Judged]
     methods: dict[str, dict[str, Interval]]
@@ -157,7 +160,8 @@ def evaluate(
     reasons = abstentions(answers.certainty, thresholds)
     with progress("looking for drift in", None):
         drift = trained.watch.compare(rows.frame, answers.predicted, trained.labels)
-    about = answers, reasons, thresholds, rows.n_unlabelled, trained.count_unseen(rows.frame), drift
+    unseen, n_trained_on = trained.count_unseen(rows.frame), trained.seen.count(rows.frame)
+    about = answers, reasons, thresholds, rows.n_unlabelled, unseen, drift, n_trained_on
     if rows.codes is None:
         return Evaluation(
             *about, np.empty(0, dtype=bool), {}, {}, {}, (0, int((reasons == "").sum())), ("", 0), {}, UNKNOWN
@@ -210,7 +214,7 @@ def _mean_interval(values: np.ndarray) -> Interval:
 def measures(judged: Judged, codes: np.ndarray) -> dict[str, float]:
     """Quality in numbers; NaN where the rows do not tell (AUC with one class only).
 
-    Log loss and AUC are scikit-learn's, which checks its input for longer than a bootstrap of few rows may take.
+    As scikit-learn computes them, without its checks of the input, which would take most of the time of a bootstrap.
     """
     right = judged.predicted == codes
     present = np.unique(codes)
@@ -280,6 +284,7 @@ def as_plain(evaluation: Evaluation) -> dict[str, Any]:
         "rows to a person": evaluation.n_by_reason,
         "coverage": decided / evaluation.n_rows,
         "unseen values": evaluation.unseen,
+        "training rows among them": evaluation.n_trained_on,
         "drift": {
             "p-value": evaluation.drift.p_value,
             "columns": [moved._asdict() for moved in evaluation.drift.moved],

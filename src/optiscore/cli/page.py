@@ -11,11 +11,12 @@ from sklearn.metrics import confusion_matrix
 
 from .. import __version__
 from ..metrics import risk_coverage_curve
+from .answers import in_words
 from .evaluation import OURS, Evaluation, Judged, Rows
 from .plane import draw
 from .show import facts_of
-from .table_model import Interval, TableModel, proportion
-from .verdict import Verdict
+from .table_model import TableModel, percent, proportion
+from .verdict import Verdict, kept_by_others
 
 _MAX_CURVE, _MAX_DOTS, _MAX_LISTED, _MAX_ROWS = 400, 2_000, 40, 20_000
 
@@ -35,7 +36,7 @@ def render(trained: TableModel, rows: Rows, evaluation: Evaluation, verdict: Ver
         data["reliability"] = _reliability(evaluation.judged[OURS], rows.codes)
     right, decided = evaluation.decided
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": _percent, "interval": _interval}
+    environment.filters |= {"percent": percent}
     template = environment.from_string((files(__package__) / "page.html").read_text(encoding="utf-8"))
     return template.render(
         facts=facts_of(trained),
@@ -45,6 +46,7 @@ def render(trained: TableModel, rows: Rows, evaluation: Evaluation, verdict: Ver
         ours=OURS,
         verdict=verdict,
         sense=data["rows"]["sense"],
+        limits=in_words(evaluation.thresholds),
         proportion=proportion,
         right=right,
         decided=decided,
@@ -77,6 +79,7 @@ def _rows(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str, 
         "probability": answers.proba[shown, predicted].round(4).tolist(),
         "certainty": [None if np.isinf(value) else float(value) for value in answers.certainty[sense][shown]],
         "reason": evaluation.reasons[shown].tolist(),
+        "stays": kept_by_others(evaluation)[shown].tolist(),
         "lower": None if lower is None else lower[listed, predicted].round(4).tolist(),
         "upper": None if upper is None else upper[listed, predicted].round(4).tolist(),
         "range": about,
@@ -130,6 +133,7 @@ def _plane(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str,
         "predicted": evaluation.answers.predicted[dots].tolist(),
         "truth": None if rows.codes is None else rows.codes[dots].tolist(),
         "certainty": [None if np.isinf(value) else float(value) for value in certainty[dots]],
+        "stays": kept_by_others(evaluation)[dots].tolist(),
         "reason": evaluation.reasons[dots].tolist(),
         "name": [rows.names[i] for i in dots],
     }
@@ -141,11 +145,3 @@ def _plane(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str,
             "code": (2 * grid["labels"] + grid["decided"]).tolist(),
         }
     return plane
-
-
-def _percent(value: float) -> str:
-    return "-" if value != value else f"{100 * value:.1f} %"
-
-
-def _interval(value: Interval) -> str:
-    return "-" if value.value != value.value else f"{100 * value.low:.1f} to {100 * value.high:.1f} %"

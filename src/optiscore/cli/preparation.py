@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 
 from ..features.dates import expand_dates, name_dates
-from .tables import check_name, column_of, numbers
+from .tables import COMMA_NUMBER, check_name, column_of, numbers
 
 #: Text columns with more distinct values than this are encoded by what they tell about the label.
 MANY_VALUES = 30
@@ -30,7 +30,10 @@ MOST_COUNTED = 100_000
 
 
 #: Names of columns in predictions.
-RESERVED = {"predicted", "probability", "decision confidence", "certified factor", "typicality", "abstain", "reason"}
+RESERVED = {
+    *("predicted", "probability", "decision confidence", "certified factor", "typicality", "abstain", "reason"),
+    *("nominal probability", "interval from", "interval to", "plausible"),
+}
 
 #: What stands for a missing cell of a category or a text.
 MISSING_TEXT = "(missing)"
@@ -61,6 +64,14 @@ _ROW_NUMBERS = re.compile(r"|__index_level_\d+__|Unnamed: \d+|rownames|row\.name
 # Whether each row has a value of its own says something from so many rows on.
 _FEWEST_UNIQUE = 20
 
+# Text of which such a part of the distinct values are numbers was probably meant to be numbers.
+_MOSTLY = 0.8
+_NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+DECIMAL_COMMAS, NUMBERS, LABEL = "decimal commas", "numbers", "the label"
+
+# That a column tells all labels says something if each of its values, or each class, has so many rows.
+_FEWEST_TELLING = 5
+
 # Integers with so few distinct values may be codes.
 _FEWEST_CODES, _MOST_CODES = 3, 12
 
@@ -88,13 +99,18 @@ class Choices(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column as it was when the model was trained."""
+    """A column as it was when the model was trained.
+
+    It may resemble something else: text may be numbers with decimal commas, or numbers but for a few cells; and any
+    column may be another form of the label.
+    """
 
     name: str
     kind: str
     n_distinct: int
     n_missing: int
     is_integer: bool
+    resembles: str = ""
 
     @property
     def is_used(self) -> bool:
@@ -148,9 +164,9 @@ class ColumnSurvey:
         are_numbers = self._are_numbers and not self._is_boolean
         n_distinct = 0 if self._distinct is None else len(self._distinct)
         n_missing = self._n_not_numbers if are_numbers else self._n_null
-        return Column(
-            name, self._kind(name, n_distinct, choices), n_distinct, n_missing, are_numbers and self._are_integers
-        )
+        kind = self._kind(name, n_distinct, choices)
+        resembles = _resemblance(self._distinct) if kind in ("category", "text", "unique") and not are_numbers else ""
+        return Column(name, kind, n_distinct, n_missing, are_numbers and self._are_integers, resembles)
 
     def _kind(self, name: str, n_distinct: int, choices: Choices) -> str:
         if name in choices.ids:
@@ -182,10 +198,44 @@ class ColumnSurvey:
         self._n_counted += len(known)
 
 
+def _resemblance(values: pa.Array) -> str:
+    """What most of the distinct values of text are, if that is something else than text."""
+    if not pa.types.is_string(values.type) or len(values) < _FEWEST_UNIQUE:
+        return ""
+    with_commas, plain = (pc.match_substring_regex(values, pattern) for pattern in (COMMA_NUMBER, _NUMBER))
+    if pc.mean(pc.or_(with_commas, plain)).as_py() < _MOSTLY:
+        return ""
+    # Integers may be either, and so may 1.234: the other cells decide.
+    n_commas = pc.sum(pc.and_(with_commas, pc.match_substring(values, ","))).as_py()
+    n_points = pc.sum(pc.and_(pc.and_not(plain, with_commas), pc.match_substring(values, "."))).as_py()
+    return DECIMAL_COMMAS if n_commas > n_points else NUMBERS
+
+
+def mark_labels(columns: Sequence[Column], frame: pd.DataFrame, codes: np.ndarray) -> list[Column]:
+    """Columns, where those that tell the label of every row are marked."""
+    return [
+        column._replace(resembles=LABEL) if column.is_used and _tells(frame[column.name], column, codes) else column
+        for column in columns
+    ]
+
+
+def _tells(values: pd.Series, column: Column, codes: np.ndarray) -> bool:
+    """Whether the classes are separate intervals of a column's numbers, or each of its values is of one class."""
+    if np.bincount(codes).min() < _FEWEST_TELLING or values.isna().any():
+        return False
+    by_value = pd.Series(codes).groupby(values.to_numpy())
+    if not (by_value.nunique() == 1).all():
+        return False
+    if column.kind in ("number", "date"):
+        return int((np.diff(by_value.first().to_numpy()) != 0).sum()) == codes.max()
+    return len(values) >= _FEWEST_TELLING * len(by_value)
+
+
 def _seconds(column: pa.ChunkedArray) -> np.ndarray | None:
-    """Seconds since 1970 of dates and times, as 2020-01-31 or 2020/01/31; None if some cell is none."""
+    """Seconds since 1970 of dates and times, as 2020-01-31, 2020/01/31 or 31.01.2020; None if some cell is none."""
     if pa.types.is_string(column.type):
         column = pc.replace_substring_regex(column, r"^(\d{4})/(\d{2})/(\d{2})", r"\1-\2-\3")
+        column = pc.replace_substring_regex(column, r"^(\d{2})\.(\d{2})\.(\d{4})", r"\3-\2-\1")
     for kind in (pa.timestamp("us"), pa.date32()):
         try:
             stamps = column.cast(kind, safe=False).cast(pa.timestamp("us"))
@@ -203,6 +253,12 @@ def to_frame(table: pa.Table, columns: Sequence[Column], path: str) -> pd.DataFr
     if table.schema.metadata == {b"absent": b"zero"}:
         absent = [column.name for column in used if column.name not in names and column.name[:1] == "x"]
         table = pa.table({n: table[n] for n in names} | {n: np.zeros(table.num_rows) for n in absent})
+    missing = [column.name for column in used if column.name not in table.column_names]
+    if len(missing) > 1:
+        raise ValueError(
+            f"{path} lacks {len(missing)} columns that the model was trained on: {', '.join(map(repr, missing[:10]))}"
+            f"{' and more' if len(missing) > 10 else ''}."
+        )
     return pd.DataFrame({c.name: _values(c, column_of(table, c.name, path), path) for c in used})
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .preparation import DECIMAL_COMMAS, LABEL, NUMBERS
 from .selection import OPTIMISTIC
 from .table_model import Interval, TableModel, proportion
 
@@ -35,6 +36,15 @@ def no_better_than_majority(trained: TableModel) -> bool:
 def remarks(trained: TableModel) -> list[str]:
     """Sentences, the heaviest first."""
     said = []
+    if commas := [column.name for column in trained.columns if column.resembles == DECIMAL_COMMAS]:
+        said.append(f"{_listed(commas)}: numbers with decimal commas? --decimal , reads them.")
+    if spoilt := [column.name for column in trained.columns if column.resembles == NUMBERS]:
+        said.append(f"{_listed(spoilt)}: numbers, but for some cells? Empty these, and the column is used as numbers.")
+    if telling := [column.name for column in trained.columns if column.resembles == LABEL]:
+        said.append(
+            f"{_listed(telling)}: tells the label of every row by itself. Is it known when predictions are made? If "
+            f"not, --drop it: the accuracy is too good."
+        )
     label, share = majority(trained)
     if no_better_than_majority(trained):
         said.append(
@@ -45,11 +55,9 @@ def remarks(trained: TableModel) -> list[str]:
         said.append(f"It never predicts {', '.join(map(repr, never))}.")
     if trained.n_certain == 0:
         what = "certified factor above 1" if trained.kind == OPTIMISTIC else "decision confidence above 0.95"
-        said.append(
-            f"No training row has a {what}: the model certifies nothing. More rows or fewer columns would help."
-        )
+        said.append(f"No training row has a {what}: no decision is sure. More rows or fewer columns would help.")
     said += [f"{name} could not be trained for comparison: {why}" for name, why in trained.failed_peers.items()]
-    if trained.n_copies > _MANY_COPIES * sum(map(sum, trained.confusion)):
+    if trained.n_copies > _MANY_COPIES * (trained.n_sampled or trained.n_rows):
         said.append(
             f"{trained.n_copies:,} rows are exact copies of others: if they are no new observations, the accuracy is "
             f"too good, since copies are on both sides of a fold."
@@ -68,3 +76,8 @@ def remarks(trained: TableModel) -> list[str]:
         if column.kind == "date"
     ]
     return said
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"Column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:5]))}{more}"

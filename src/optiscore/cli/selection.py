@@ -23,6 +23,9 @@ MOST_JUDGED, FEWEST_OF_A_CLASS = 20_000, 20
 
 MODERATED, KERNEL, OPTIMISTIC = "moderated", "kernel", "optimistic"
 
+#: A moderated model whose classes share a covariance.
+SHARED = "moderated, shared covariance"
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -121,14 +124,16 @@ def split_folds(codes: np.ndarray, seed: int) -> tuple[int, Iterator[tuple[np.nd
 
 
 def choose(tried: Sequence[Tried]) -> tuple[Tried, str]:
-    """The model of the smallest log loss, and why."""
-    best = min(tried, key=lambda each: each.log_loss)
-    if len(tried) == 1:
+    """The model of the smallest log loss, and why; one that assumes a shared covariance must win beyond chance."""
+    best, *others = sorted(tried, key=lambda each: each.log_loss)
+    if not others:
         return best, ""
     values = ", ".join(f"{each.name} {each.log_loss:.3f}" for each in tried)
-    rival = min((each for each in tried if each is not best), key=lambda each: each.log_loss)
-    gain = rival.losses - best.losses
-    is_chance = gain.mean() < 2 * gain.std() / np.sqrt(len(gain))
+    gain = others[0].losses - best.losses
+    error = gain.std() / np.sqrt(len(gain))
+    if best.name == SHARED and gain.mean() < error:
+        return others[0], f"no log loss is smaller by more than chance, and it assumes less ({values})."
+    is_chance = gain.mean() < 2 * error
     return best, f"its log loss is smaller{', though by no more than chance' if is_chance else ''} ({values})."
 
 

@@ -14,6 +14,7 @@ from .evaluation import OURS, Evaluation, as_plain
 from .prediction import Tally
 from .preparation import MOST_COUNTED
 from .remarks import left_out_accuracy, majority, recalls, remarks
+from .selection import SHARED
 from .table_model import Interval, TableModel, proportion
 from .verdict import Verdict
 
@@ -76,10 +77,10 @@ def show_training(trained: TableModel, as_json: bool) -> None:
     console.print(_classes(facts))
     if len(trained.tried) > 1:
         compared = Table("model", "log loss", "accuracy", title=f"Models, judged by {trained.how}")
+        is_shared = getattr(trained.classifier, "covariance", "") == "shared"
+        taken = SHARED if is_shared else trained.kind
         for name, loss, right in trained.tried:
-            compared.add_row(
-                name, f"{loss:.3f}", f"{100 * right:.1f} %", style="bold" if name == trained.kind else None
-            )
+            compared.add_row(name, f"{loss:.3f}", f"{100 * right:.1f} %", style="bold" if name == taken else None)
         console.print(compared)
         console.print(f"Taken: {trained.kind}; {trained.reason}")
     right, of = int(np.trace(trained.confusion)), int(np.sum(trained.confusion))
@@ -95,7 +96,7 @@ def show_training(trained: TableModel, as_json: bool) -> None:
             f"from {sampled:,} random rows, text without cross-fitting."
         )
     if trained.n_unlabelled:
-        console.print(f"{trained.n_unlabelled:,} rows without a label were left out.")
+        console.print(f"Left out: {_rows(trained.n_unlabelled)} without a label.")
     for remark in facts["remarks"]:
         console.print(f"- {remark}", markup=False)
 
@@ -129,11 +130,11 @@ def plain_tally(tally: Tally, thresholds: dict[str, float], out: str, seconds: f
 def show_tally(tally: Tally, thresholds: dict[str, float], out: str, seconds: float) -> None:
     """What predictions came to, in lines on standard error."""
     rate = tally.n_rows / max(seconds, 1e-9)
-    lines = [f"{tally.n_rows:,} rows in {seconds:.1f} s ({rate:,.0f} per second) -> {out}"]
+    lines = [f"{_rows(tally.n_rows)} in {seconds:.1f} s ({rate:,.0f} per second) -> {out}"]
     n_abstained = tally.n_rows - tally.reasons[""]
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.reasons.most_common() if reason)
     lines.append(
-        f"{n_abstained:,} rows abstain{f': {reasons}' if reasons else ''} ({in_words(thresholds)}; --abstain-below)"
+        f"{_rows(n_abstained)} abstain{f': {reasons}' if reasons else ''} ({in_words(thresholds)}; --abstain-below)"
     )
     lines += _unseen(dict(tally.unseen))
     if len([count for count in tally.labels.values() if count]) == 1 and tally.n_rows >= 20:
@@ -142,7 +143,11 @@ def show_tally(tally: Tally, thresholds: dict[str, float], out: str, seconds: fl
 
 
 def _unseen(counts: dict[str, int]) -> list[str]:
-    return [f"column {name!r}: {count:,} rows with values that were not in training" for name, count in counts.items()]
+    return [f"column {name!r}: {_rows(count)} with values that were not in training" for name, count in counts.items()]
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def show_evaluation(trained: TableModel, evaluation: Evaluation, verdict: Verdict, as_json: bool) -> None:
@@ -173,9 +178,9 @@ def _about_rows(trained: TableModel, evaluation: Evaluation) -> list[str]:
     right, decided = evaluation.decided
     n_abstained = evaluation.n_rows - decided
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in evaluation.n_by_reason.items())
-    line = f"{n_abstained:,} rows abstain{f': {reasons}' if reasons else ''} ({in_words(evaluation.thresholds)})"
-    if evaluation.has_labels and decided:
-        line += f"; of the other {decided:,} rows {_percent(proportion(right, decided))} are right"
+    line = f"{_rows(n_abstained)} abstain{f': {reasons}' if reasons else ''} ({in_words(evaluation.thresholds)})"
+    if evaluation.has_labels and decided and n_abstained:
+        line += f"; of the {decided:,} that do not {_percent(proportion(right, decided))} are right"
     lines = [line]
     if evaluation.drift.moved:
         lines += [
@@ -185,7 +190,7 @@ def _about_rows(trained: TableModel, evaluation: Evaluation) -> list[str]:
     else:
         lines.append(evaluation.drift.sentence)
     if evaluation.n_unlabelled:
-        lines.append(f"{evaluation.n_unlabelled:,} rows without a label were left out")
+        lines.append(f"left out: {_rows(evaluation.n_unlabelled)} without a label")
     lines += _unseen(evaluation.unseen)
     if evaluation.never_predicted:
         lines.append(f"never predicted, though some rows are of it: {', '.join(map(repr, evaluation.never_predicted))}")
@@ -194,11 +199,11 @@ def _about_rows(trained: TableModel, evaluation: Evaluation) -> list[str]:
 
 
 def _with_interval(value: Interval) -> str:
-    return f"{value.value:.3f} [dim]{value.low:.3f}-{value.high:.3f}[/]" if value.value == value.value else "-"
+    return f"{value.value:.3f} [dim]{value.low:.3f}-{value.high:.3f}[/]" if value.is_known else "-"
 
 
 def _percent(value: Interval) -> str:
-    return f"{100 * value.value:.1f} % ({100 * value.low:.1f} to {100 * value.high:.1f})"
+    return f"{value.percent} ({value.percent_range})"
 
 
 def print_json(value: Any) -> None:

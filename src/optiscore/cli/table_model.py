@@ -11,7 +11,8 @@ from sklearn.pipeline import Pipeline
 
 from .. import io
 from .preparation import LEFT_OUT, USED, Column, count_unseen, encode, to_frame
-from .selection import KERNEL, MODERATED, OPTIMISTIC
+from .seen_rows import SeenRows
+from .selection import KERNEL, MODERATED, OPTIMISTIC, SHARED
 from .watch import Watch
 
 #: What the model does to numbers, in words.
@@ -28,6 +29,26 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a number."""
+        return self.value == self.value
+
+    @property
+    def percent(self) -> str:
+        """The number as a percentage."""
+        return percent(self.value)
+
+    @property
+    def percent_range(self) -> str:
+        """The interval in percent."""
+        return f"{100 * self.low:.1f} to {100 * self.high:.1f}" if self.is_known else "-"
+
+
+def percent(fraction: float) -> str:
+    """A fraction as a percentage; "-" where it is unknown."""
+    return f"{100 * fraction:.1f} %" if fraction == fraction else "-"
 
 
 UNKNOWN = Interval(float("nan"), float("nan"), float("nan"))
@@ -63,6 +84,8 @@ class TableModel:
         Those that could not be trained, and why.
     watch : Watch
         What drift is told by.
+    seen : SeenRows
+        What training rows are told by.
     columns : list of Column
         The columns of the table.
     target, source, decimal : str
@@ -92,6 +115,7 @@ class TableModel:
     peers: dict[str, Any]
     failed_peers: dict[str, str]
     watch: Watch
+    seen: SeenRows
     columns: list[Column]
     target: str
     source: str
@@ -146,7 +170,7 @@ class TableModel:
         state = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("columns", "class_counts", "tried"):
             state[name] = [list(row) for row in state[name]]
-        state["watch"] = self.watch.state()
+        state["watch"], state["seen"] = self.watch.state(), self.seen.state()
         io.save(state, path)
 
     @classmethod
@@ -164,6 +188,7 @@ class TableModel:
             state["class_counts"] = [(label, count) for label, count in state["class_counts"]]
             state["tried"] = [(name, loss, accuracy) for name, loss, accuracy in state["tried"]]
             state["watch"] = Watch.from_state(state["watch"], state["columns"])
+            state["seen"] = SeenRows.from_state(state["seen"])
             model = cls(**state)
             model.try_one_row()
         # Whatever a damaged member leads to.
@@ -201,15 +226,18 @@ def check_table_state(state: dict[str, Any]) -> None:
         if not (state[name] is None or _is_count(state[name])):
             raise ValueError(f"{name} must be None or a number >= 0")
     for column in _check_list(state["columns"], "columns"):
-        described = isinstance(column, list) and len(column) == 5 and isinstance(column[0], str)
-        known = described and column[1] in (*USED, *LEFT_OUT) and isinstance(column[4], bool)
+        described = isinstance(column, list) and len(column) == 6 and isinstance(column[0], str)
+        known = (
+            described and column[1] in (*USED, *LEFT_OUT) and isinstance(column[4], bool) and isinstance(column[5], str)
+        )
         if not known or not all(map(_is_count, column[2:4])):
-            raise ValueError("columns must be described by a name, a kind, two numbers and a flag each")
+            raise ValueError("columns must be described by a name, a kind, two numbers, a flag and a word each")
     for pair in _check_list(state["class_counts"], "class_counts"):
         if not (isinstance(pair, list) and len(pair) == 2 and _is_count(pair[1])):
             raise ValueError("class_counts must hold labels with numbers of rows")
     for row in _check_list(state["tried"], "tried"):
-        if not (isinstance(row, list) and len(row) == 3 and row[0] in _NUMBERS and all(map(_is_measure, row[1:]))):
+        is_row = isinstance(row, list) and len(row) == 3
+        if not (is_row and row[0] in (*_NUMBERS, SHARED) and all(map(_is_measure, row[1:]))):
             raise ValueError("tried must hold names of models with a log loss and an accuracy")
     n_classes = len(state["pipeline"][-1].classes_)
     confusion = _check_list(state["confusion"], "confusion")

@@ -21,7 +21,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 from sklearn.datasets import load_svmlight_file
 
-from ..io.whole_files import whole_or_nothing
+from ..io.whole_files import open_whole
 
 # Rows and bytes that are worked on together.
 _BLOCK_ROWS = 65_536
@@ -30,7 +30,10 @@ _MAX_LINE = 4 * 1024 * 1024
 _MOST_COLUMNS = 100_000
 _SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".arrow", ".feather")
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
-_COMMA_NUMBER = r"^\s*[-+]?(\d+|\d{1,3}([. \x{a0}]\d{3})+)?,\d*([eE][-+]?\d+)?\s*$|^\s*[-+]?\d{1,3}(\.\d{3})+\s*$"
+# With a decimal comma, or integers in groups of three digits.
+COMMA_NUMBER = (
+    r"^\s*[-+]?(\d+|[1-9]\d{0,2}([. \x{a0}]\d{3})+)?,\d*([eE][-+]?\d+)?\s*$|^\s*[-+]?[1-9]\d{0,2}(\.\d{3})+\s*$"
+)
 _SVMLIGHT = re.compile(rb"\s*[-+\d.eE,]+(\s+\d+:[-+\d.eEinfna]+)+\s*(#.*)?\r?$")
 
 
@@ -63,7 +66,9 @@ def read_blocks(path: str, decimal: str = ".", verbatim: Sequence[str] = ()) -> 
         if isinstance(error, OSError) and error.errno is not None:
             raise
         if "UTF8" in str(error):
-            raise ValueError(f"{path} is not UTF-8 text: save it with that encoding.") from None
+            raise ValueError(
+                f"{path} is no table of UTF-8 text: if it is a table, save it with that encoding."
+            ) from None
         raise ValueError(f"{path} cannot be read: {_one_line(error)}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is damaged or cut off: {_one_line(error)}") from None
@@ -185,6 +190,10 @@ def _read_text(stream: Any, head: bytes, path: str) -> Iterator[pa.Table]:
 
 
 def _header(head: bytes, path: str) -> tuple[list[str], str]:
+    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise ValueError(
+            f"{path} is an archive or a spreadsheet, not a table of text: unpack it, or save the sheet as CSV."
+        )
     line = head.partition(b"\n")[0].rstrip(b"\r")
     try:
         text = line.decode("utf-8-sig")
@@ -223,7 +232,7 @@ def _with_points(table: pa.Table, verbatim: Sequence[str]) -> pa.Table:
         if pa.types.is_string(kind.type) and kind.name not in verbatim:
             plain = pa.compute.replace_substring_regex(table.column(i), r"[. \x{a0}]", "")
             pointed = pa.compute.replace_substring(plain, ",", ".")
-            is_number = pa.compute.match_substring_regex(table.column(i), _COMMA_NUMBER)
+            is_number = pa.compute.match_substring_regex(table.column(i), COMMA_NUMBER)
             table = table.set_column(i, kind.name, pa.compute.if_else(is_number, pointed, table.column(i)))
     return table
 
@@ -232,15 +241,21 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300]
 
 
+def check_suffix(path: str) -> list[str]:
+    """The last two suffixes of a file to be written, or ValueError if it is of no known kind."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes[-2:]]
+    if suffixes and suffixes[-1] not in _SUFFIXES:
+        raise ValueError(f"{path} has no known suffix: take one of {', '.join(_SUFFIXES)}.")
+    return suffixes
+
+
 @contextmanager
 def table_writer(path: str) -> Iterator[Callable[[pa.Table], None]]:
     """Yield a function that adds blocks of rows to a file, in the format of its suffix; "-" is CSV to standard output.
 
     The file is there when all is written, or not at all.
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes[-2:]]
-    if suffixes and suffixes[-1] not in _SUFFIXES:
-        raise ValueError(f"{path} has no known suffix: take one of {', '.join(_SUFFIXES)}.")
+    suffixes = check_suffix(path)
     with ExitStack() as stack:
         sink = stack.enter_context(_sink(path))
         writer: Any = None
@@ -267,18 +282,13 @@ def _open_writer(stack: ExitStack, sink: Any, schema: pa.Schema, suffixes: Seque
 
 @contextmanager
 def _sink(path: str) -> Iterator[Any]:
-    """Where to write: links are followed, and what is no file, such as a device, is written to as it is."""
+    """Where to write: a whole file, or standard output."""
     if path == "-":
         if sys.stdout is None:
             raise ValueError("standard output is closed: name a file with --out.")
         yield sys.stdout.buffer
         return
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        with target.open("wb") as stream:
-            yield stream
-        return
-    with whole_or_nothing(target) as beside, beside.open("wb") as stream:
+    with open_whole(path) as stream:
         yield stream
 
 
@@ -308,6 +318,6 @@ def check_name(name: str, names: Sequence[str], path: str) -> None:
     """Refuse the name of a column that is not there, with a hint at what may have been meant."""
     if name in names:
         return
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are: {', '.join(names[:10])}."
     raise ValueError(f"{path} has no column {name!r}. {hint}")

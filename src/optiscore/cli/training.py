@@ -16,8 +16,19 @@ from ..classifiers.peers import linear_discriminant, logistic_regression, quadra
 from ..io.progress import Progress
 from .answers import CONFIDENCE, FACTOR, TYPICALITY, ask, senses_of
 from .candidates import parse_priors
-from .preparation import Choices, Column, labelled_rows, labels_of, make_model, new_values_allowed, to_frame
-from .selection import KERNEL, MODERATED, MOST_KERNEL_ROWS, Trial, Tried, choose, split_folds, try_model
+from .preparation import (
+    Choices,
+    Column,
+    encode,
+    labelled_rows,
+    labels_of,
+    make_model,
+    mark_labels,
+    new_values_allowed,
+    to_frame,
+)
+from .seen_rows import SeenRows
+from .selection import KERNEL, MODERATED, MOST_KERNEL_ROWS, SHARED, Trial, Tried, choose, split_folds, try_model
 from .survey import Survey, survey_table
 from .table_model import TableModel
 from .tables import read_blocks
@@ -87,6 +98,7 @@ def train(plan: Plan, n_rows: int | None, progress: Progress) -> TableModel:
     columns = survey.columns
     frame = to_frame(survey.table, columns, plan.path)
     labels, codes = np.unique(survey.labels, return_inverse=True)
+    columns = mark_labels(columns, frame, codes)
     model = make_model(columns, None, plan.seed)
     # Encodings of text by the labels are cross-fitted here: the classifier and the others are trained on the same.
     with new_values_allowed():
@@ -101,13 +113,14 @@ def train(plan: Plan, n_rows: int | None, progress: Progress) -> TableModel:
     peers, failed = _fit_peers(features, survey.labels)
     return TableModel(
         pipeline=model,
-        kind=best.name,
+        kind=MODERATED if best.name == SHARED else best.name,
         tried=[(each.name, each.log_loss, float((each.predicted == codes[judged]).mean())) for each in tried],
         reason=reason,
         how=best.how,
         peers=peers,
         failed_peers=failed,
         watch=Watch.from_frame(frame.iloc[judged], columns, best.predicted, len(labels)),
+        seen=SeenRows.from_frame(frame.iloc[judged], survey.n_rows),
         columns=columns,
         target=plan.target,
         source=Path(plan.path).name,
@@ -138,7 +151,7 @@ def _try_all(
         for classifier in candidates.values():
             classifier.set_params(priors=parse_priors(plan.priors, labels))
     if len(candidates) > 1 and (not survey.is_whole or len(codes) > MOST_KERNEL_ROWS):
-        del candidates[KERNEL]
+        candidates.pop(KERNEL, None)
     # Only encodings of text know the labels, and must not know those of the rows that judge.
     knows_labels = any(column.kind == "text" for column in survey.columns)
     rows = frame if knows_labels else features
@@ -162,8 +175,7 @@ def _fit_blocks(
     for block in read_blocks(plan.path, plan.decimal, (plan.target, *plan.choices.ids)):
         rows = labelled_rows(block, plan.target, plan.path)
         if rows.num_rows:
-            with new_values_allowed():
-                X = model[:-1].transform(to_frame(rows, columns, plan.path))
+            X = encode(model, to_frame(rows, columns, plan.path))
             classifier.partial_fit(X, labels_of(rows[plan.target], classes.dtype.kind == "i"), classes)
         advance(block.num_rows)
     return classifier
@@ -183,9 +195,13 @@ def _check_classes(survey: Survey, plan: Plan) -> None:
             f"column {target!r} has {len(counts):,} distinct values in {n_rows:,} rows, too many for "
             f"classes: choose another target, or group them."
         )
+    if alone := [str(label) for label, count in counts.items() if count < 2]:
+        raise ValueError(
+            f"{'classes' if len(alone) > 1 else 'class'} {', '.join(map(repr, alone[:10]))}"
+            f"{' and more' if len(alone) > 10 else ''} of column {target!r} {'have' if len(alone) > 1 else 'has'} one "
+            f"row only: add rows, or leave these out."
+        )
     lone = min(counts, key=counts.__getitem__)
-    if counts[lone] < 2:
-        raise ValueError(f"class {str(lone)!r} of column {target!r} has one row only: add rows or leave it out.")
     if counts[lone] < _FEWEST_SEARCHED and any(hasattr(each, "radius_factors") for each in plan.candidates.values()):
         raise ValueError(f"class {str(lone)!r} has {counts[lone]} rows, and --cv needs {_FEWEST_SEARCHED} of each.")
 
@@ -229,7 +245,7 @@ def _least_typical(classifier: Any, features: np.ndarray, codes: np.ndarray, see
 
 
 def _fit_peers(X: np.ndarray, labels: np.ndarray) -> tuple[dict[str, Any], dict[str, str]]:
-    """QDA, LDA and logistic regression as scikit-learn has them, and why some cannot be trained on these columns."""
+    """QDA with a tiny ridge, LDA with shrinkage and logistic regression, and why some cannot be trained."""
     makers = {"QDA": quadratic_discriminant, "LDA": linear_discriminant, "logistic regression": logistic_regression}
     fitted, failed = {}, {}
     for name, make in makers.items():

@@ -4,10 +4,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .answers import FACTOR, PROBABILITY, REASONS, TYPICALITY, abstentions
+from .answers import FACTOR, REASONS, TYPICALITY, abstentions
 from .evaluation import OURS, Evaluation
 from .remarks import left_out_accuracy, no_better_than_majority
-from .table_model import Interval, TableModel, proportion
+from .table_model import Interval, TableModel, percent, proportion
 
 #: Thresholds that a person can remember.
 _LADDER = (0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
@@ -20,7 +20,7 @@ _FEWEST_ROWS = 20
 _LEAST_ADVANTAGE = 0.01
 
 # A threshold says something if so many rows, and such a part of all, are above it.
-_FEWEST_DECIDED, _LEAST_COVERAGE = 10, 0.1
+_FEWEST_DECIDED, _LEAST_COVERAGE = _FEWEST_ROWS, 0.1
 
 # A class that so many rows are of must be predicted for some.
 _FEWEST_OF_A_CLASS = 5
@@ -31,6 +31,13 @@ _MANY_ABSTAIN, _MOST_UNLIKE = 0.05, 0.3
 
 _YES = "Yes, this model may be trusted on these rows."
 _NO = "No, do not rely on this model for these rows."
+_NO_ANSWER = "No answer yet: {}."
+_SEEN = "A model knows the rows that it was trained on: how often it is right on them says nothing of others."
+_JUDGE_ON_OTHERS = "Judge it on other rows; `optiscore split` cuts a table into rows for training and rows to judge on."
+_CARE_FOR_RARE = (
+    "Do not use its labels: order the rows by the probability of the rare class (predict --all-probabilities), collect "
+    "more rows of it, or give it more weight (--model moderated --priors equal)."
+)
 _MORE_DATA = "Look for columns that tell the classes apart, or collect more rows."
 _LABEL_SOME = "Label some of these rows and judge the model on them, or train again on rows like these."
 
@@ -40,7 +47,7 @@ class Verdict(NamedTuple):
 
     Parameters
     ----------
-    answer : {"yes", "only", "no"}
+    answer : {"yes", "only", "no", "unknown"}
         May the model be trusted?
     headline, reason, recommendation : str
         A sentence each.
@@ -48,7 +55,7 @@ class Verdict(NamedTuple):
         What the first sense of certainty has to reach.
     """
 
-    answer: Literal["yes", "only", "no"]
+    answer: Literal["yes", "only", "no", "unknown"]
     headline: str
     reason: str
     recommendation: str
@@ -57,39 +64,88 @@ class Verdict(NamedTuple):
 
 def decide(trained: TableModel, evaluation: Evaluation, required: float) -> Verdict:
     """The verdict on rows of which a fraction has to be decided right; without labels, as far as that can be known."""
+    if evaluation.n_trained_on:
+        return _on_training_rows(evaluation)
     if evaluation.has_labels:
         return _with_labels(evaluation, required)
     return _without_labels(trained, evaluation, required)
+
+
+def _on_training_rows(evaluation: Evaluation) -> Verdict:
+    n, n_seen = evaluation.n_rows, evaluation.n_trained_on
+    what = "these are the training rows" if n_seen == n else f"{n_seen:,} of {n:,} rows are training rows"
+    return Verdict("unknown", _NO_ANSWER.format(what), _SEEN, _JUDGE_ON_OTHERS)
 
 
 def _with_labels(evaluation: Evaluation, required: float) -> Verdict:
     accuracy, n_rows = evaluation.methods[OURS]["accuracy"], evaluation.n_rows
     label, n_majority = evaluation.majority
     share = n_majority / n_rows
-    always = f"always answering {label!r} would be right on {_percent(share)}"
-    found = f"{_with_interval(accuracy)} of {n_rows:,} rows are right; {always}"
+    found = (
+        f"{_with_interval(accuracy)} of {n_rows:,} rows are right; always answering {label!r} would be right on "
+        f"{percent(share)}"
+    )
+    present = [name for name, (_, n) in evaluation.recalls.items() if n]
     if n_rows < _FEWEST_ROWS:
-        return Verdict(
-            "no", f"No answer yet: {n_rows} rows are too few.", f"{found}.", f"Judge it on {_FEWEST_ROWS} rows or more."
-        )
-    if accuracy.value <= share or (accuracy.low <= share and evaluation.information.low <= 0):
+        few = _NO_ANSWER.format(f"{n_rows} rows are too few")
+        return Verdict("unknown", few, f"{found}.", f"Judge it on {_FEWEST_ROWS} rows or more.")
+    if len(present) == 1:
+        reason = f"{accuracy.percent} are right, but how well it tells the classes apart cannot be seen on them."
+        one = _NO_ANSWER.format(f"all rows are {present[0]!r}")
+        return Verdict("unknown", one, reason, "Judge it on rows of all classes, drawn at random.")
+    is_informed = evaluation.information.low > 0
+    if not is_informed and accuracy.low <= share:
         reason = f"It is hardly better than one answer for all: {found}."
         return Verdict("no", _NO, reason, _retrain(evaluation) or _use_another(evaluation, required) or _MORE_DATA)
     if missed := _missed_classes(evaluation):
         return Verdict("no", _NO, f"It never finds {missed}. {found}.", _retrain(evaluation) or _MORE_DATA)
+    rare = _rarely_found(evaluation)
+    found += rare + _absent(evaluation)
+    if accuracy.value <= share or (accuracy.low <= share and rare):
+        reason = f"Its labels are no more often right than one answer for all, though its probabilities tell: {found}."
+        return Verdict("no", _NO, reason, _retrain(evaluation) or _CARE_FOR_RARE)
     if accuracy.value >= required:
-        advice = _retrain(evaluation) or _use_another(evaluation, required) or _send_abstentions(evaluation)
-        return Verdict("yes", _YES, f"{found}.", advice)
+        return _right_often_enough(evaluation, required, found)
     if not evaluation.drift.moved and (other := _use_another(evaluation, required)):
         name, gain = _better_method(evaluation)
         return Verdict("no", _NO, f"{_capitalised(name)} is more accurate on these rows by {_points(gain)}.", other)
     return _above_a_threshold(evaluation, required) or _at_no_threshold(evaluation, required)
 
 
+def _right_often_enough(evaluation: Evaluation, required: float, found: str) -> Verdict:
+    """Yes, unless the model itself would rather not decide most of the rows."""
+    n, n_abstained = evaluation.n_rows, sum(evaluation.n_by_reason.values())
+    if n_abstained > n / 2:
+        headline = f"Only on the {percent(1 - n_abstained / n)} of the rows for which it does not abstain."
+        advice = _retrain(evaluation) or "Choose other limits with --abstain-below, or train on rows like these."
+        return Verdict("only", headline, f"{found}, but it abstains on most: {_reasons(evaluation)}.", advice)
+    advice = _retrain(evaluation) or _use_another(evaluation, required) or _send_abstentions(evaluation)
+    return Verdict("yes", _YES, f"{found}.", advice)
+
+
 def _missed_classes(evaluation: Evaluation) -> str:
     """Classes that the model never predicts, with their numbers of rows."""
     rows = {name: evaluation.recalls[name][1] for name in evaluation.never_predicted}
     return ", ".join(f"{name!r} ({n} rows)" for name, n in rows.items() if n >= _FEWEST_OF_A_CLASS)
+
+
+def _rarely_found(evaluation: Evaluation) -> str:
+    """The class of which the smallest part is found, if less than half of its rows are; as the end of a sentence."""
+    parts = {name: counts for name, counts in evaluation.recalls.items() if counts[1] >= _FEWEST_OF_A_CLASS}
+    name, (right, n) = min(parts.items(), key=lambda pair: pair[1][0] / pair[1][1], default=("", (1, 1)))
+    return f"; of the {n:,} rows that are {name!r} it finds {right:,}" if right < n / 2 else ""
+
+
+def _absent(evaluation: Evaluation) -> str:
+    """Classes that none of the rows is of, as the end of a sentence."""
+    names = [repr(name) for name, (_, n) in evaluation.recalls.items() if not n]
+    listed = f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''}"
+    return f"; how it does on {listed} cannot be seen on these rows" if names else ""
+
+
+def _reasons(evaluation: Evaluation) -> str:
+    n = evaluation.n_rows
+    return ", ".join(f"{percent(count / n)} {reason}" for reason, count in evaluation.n_by_reason.items())
 
 
 def _better_method(evaluation: Evaluation) -> tuple[str, Interval]:
@@ -111,7 +167,7 @@ def _use_another(evaluation: Evaluation, required: float) -> str:
 def _above_a_threshold(evaluation: Evaluation, required: float) -> Verdict | None:
     """The smallest threshold above which enough rows are right, of those that do not abstain for other reasons."""
     sense, certainty = next(iter(evaluation.answers.certainty.items()))
-    stays, right, n = _kept_by_others(evaluation), evaluation.is_right, evaluation.n_rows
+    stays, right, n = kept_by_others(evaluation), evaluation.is_right, evaluation.n_rows
     for threshold in _FACTOR_LADDER if sense == FACTOR else _LADDER:
         kept = stays & (certainty >= threshold)
         if kept.sum() < max(_FEWEST_DECIDED, _LEAST_COVERAGE * n):
@@ -119,11 +175,12 @@ def _above_a_threshold(evaluation: Evaluation, required: float) -> Verdict | Non
         above = proportion(int(right[kept].sum()), int(kept.sum()))
         if above.value >= required:
             reason = (
-                f"Of these rows, {_percent(kept.mean())} of all, {_with_interval(above)} are right; of all rows "
-                f"{_percent(right.mean())}, and {_percent(required)} are required."
+                f"Of these rows, {percent(kept.mean())} of all, {_with_interval(above)} are right; of all rows "
+                f"{percent(right.mean())}, and {percent(required)} are required. The limit was chosen on these rows"
+                f"{_never_above(evaluation, kept)}."
             )
             send = (
-                f"Send the other {_percent(1 - kept.mean())} to a person "
+                f"Send the other {percent(1 - kept.mean())} to a person "
                 f"(--abstain-below {sense.split()[-1]}={threshold:g})."
             )
             headline = f"Only where its {sense} is at least {threshold:g}."
@@ -131,7 +188,14 @@ def _above_a_threshold(evaluation: Evaluation, required: float) -> Verdict | Non
     return None
 
 
-def _kept_by_others(evaluation: Evaluation) -> np.ndarray:
+def _never_above(evaluation: Evaluation, kept: np.ndarray) -> str:
+    """Classes that some rows are of and that none of the kept rows is given, as the end of a sentence."""
+    named = set(evaluation.answers.predicted[kept].tolist())
+    never = [repr(name) for code, (name, (_, n)) in enumerate(evaluation.recalls.items()) if n and code not in named]
+    return f"; there it never answers {', '.join(never[:5])}{' and more' if len(never) > 5 else ''}" if never else ""
+
+
+def kept_by_others(evaluation: Evaluation) -> np.ndarray:
     """Rows that abstain by no sense of certainty but perhaps the first."""
     others = dict(list(evaluation.thresholds.items())[1:])
     if not others:
@@ -142,12 +206,13 @@ def _kept_by_others(evaluation: Evaluation) -> np.ndarray:
 def _at_no_threshold(evaluation: Evaluation, required: float) -> Verdict:
     sense, certainty = next(iter(evaluation.answers.certainty.items()))
     right = evaluation.is_right
-    surest = certainty >= np.quantile(certainty, 0.75)
+    surest = certainty >= np.quantile(certainty, 0.75, method="lower")
     return Verdict(
         "no",
         _NO,
-        f"At no {sense} are {_percent(required)} of the decisions right: {_percent(right.mean())} of all rows are, and "
-        f"{_with_interval(proportion(int(right[surest].sum()), int(surest.sum())))} of the surest quarter.",
+        f"At no {sense} that enough rows have are {percent(required)} of the decisions right: {percent(right.mean())} "
+        f"of all rows are, and {_with_interval(proportion(int(right[surest].sum()), int(surest.sum())))} of the surest "
+        f"quarter.",
         _retrain(evaluation) or "Give it more rows or better columns, or require less (--required-accuracy).",
     )
 
@@ -165,17 +230,16 @@ def _without_labels(trained: TableModel, evaluation: Evaluation, required: float
         return Verdict("no", _NO, reason, _MORE_DATA)
     can_tell = evaluation.drift.p_value is not None
     like = "They look like the training rows" if can_tell else _capitalised(evaluation.drift.sentence)
-    n, by_reason = evaluation.n_rows, evaluation.n_by_reason
-    n_abstained = sum(by_reason.values())
-    parts = ", ".join(f"{_percent(count / n)} {reason}" for reason, count in by_reason.items())
+    n, n_abstained = evaluation.n_rows, sum(evaluation.n_by_reason.values())
+    parts = _reasons(evaluation)
     if known.value < required:
         return _by_own_probabilities(evaluation, required, unknown)
     if n_abstained > _MANY_ABSTAIN * n:
         return Verdict(
             "only",
-            f"Only on the {_percent(1 - n_abstained / n)} of the rows for which it does not abstain.",
+            f"Only on the {percent(1 - n_abstained / n)} of the rows for which it does not abstain.",
             f"{like}, but the evidence is thin for some: {parts}. {unknown}",
-            f"Send the {_percent(n_abstained / n)} that abstain to a person.",
+            f"Send the {percent(n_abstained / n)} that abstain to a person.",
         )
     return Verdict(
         "yes",
@@ -192,35 +256,38 @@ def _strange_rows(evaluation: Evaluation) -> str:
         return f"The rows have drifted: {_moved(evaluation)}."
     n_unlike = evaluation.n_by_reason.get(REASONS[TYPICALITY], 0)
     if n_unlike > _MOST_UNLIKE * n:
-        return f"{_percent(n_unlike / n)} of the rows are unlike the training rows."
+        return f"{percent(n_unlike / n)} of the rows are unlike the training rows."
     for name, count in evaluation.unseen.items():
         if count > _MOST_UNLIKE * n:
-            return f"{_percent(count / n)} of the rows have values of column {name!r} that training did not have."
+            return f"{percent(count / n)} of the rows have values of column {name!r} that training did not have."
     return ""
 
 
 def _by_own_probabilities(evaluation: Evaluation, required: float, unknown: str) -> Verdict:
     """Which rows are decided right often enough, if the model's probabilities are right."""
-    certainty, stays = evaluation.answers.certainty, _kept_by_others(evaluation)
-    probability = certainty.get(PROBABILITY, np.zeros(evaluation.n_rows))
+    probability, stays = evaluation.answers.proba.max(axis=1), kept_by_others(evaluation)
     for threshold in _LADDER:
         kept = stays & (probability >= threshold)
         if kept.mean() >= _LEAST_COVERAGE and probability[kept].mean() >= required:
             return Verdict(
                 "only",
                 f"Only where its probability is at least {threshold:g}.",
-                f"By its own probabilities {_percent(probability[kept].mean())} of these rows, {_percent(kept.mean())} "
-                f"of all, are decided right, and {_percent(required)} are required. {unknown}",
-                f"Send the other {_percent(1 - kept.mean())} to a person "
+                f"By its own probabilities {percent(probability[kept].mean())} of these rows, {percent(kept.mean())} "
+                f"of all, are decided right, and {percent(required)} are required. {unknown}",
+                f"Send the other {percent(1 - kept.mean())} to a person "
                 f"(--abstain-below probability={threshold:g}), and label some rows to check.",
                 threshold,
             )
-    return Verdict("no", _NO, f"That is less than the {_percent(required)} required. {unknown}", _LABEL_SOME)
+    return Verdict("no", _NO, f"{unknown} That is less than the {percent(required)} required.", _LABEL_SOME)
 
 
 def _retrain(evaluation: Evaluation) -> str:
     """What to do about drift, if there is any."""
-    return f"Train again on rows like these: they have drifted, {_moved(evaluation)}." if evaluation.drift.moved else ""
+    if not evaluation.drift.moved:
+        return ""
+    if far := next((moved for moved in evaluation.drift.moved if moved.is_far), None):
+        return f"Look at column {far.column!r} first ({far.words}): has its unit changed? Otherwise train again."
+    return f"Train again on rows like these: they have drifted, {_moved(evaluation)}."
 
 
 def _moved(evaluation: Evaluation) -> str:
@@ -233,15 +300,12 @@ def _moved(evaluation: Evaluation) -> str:
 
 def _send_abstentions(evaluation: Evaluation) -> str:
     right, decided = evaluation.decided
-    n_abstained = evaluation.n_rows - decided
-    if not n_abstained:
+    n = evaluation.n_rows
+    if decided == n or right / decided <= evaluation.is_right.mean():
         return "Use it as it is."
-    if n_abstained > evaluation.n_rows / 2:
-        share = _percent(n_abstained / evaluation.n_rows)
-        return f"Choose other limits with --abstain-below: at these, {share} of the rows abstain."
     return (
-        f"Send the {_percent(n_abstained / evaluation.n_rows)} of the rows that abstain to a person: of the others "
-        f"{_percent(right / decided)} are right."
+        f"Send the {percent(1 - decided / n)} of the rows that abstain to a person: of the others "
+        f"{percent(right / decided)} are right."
     )
 
 
@@ -251,11 +315,7 @@ def _points(gain: Interval) -> str:
 
 
 def _with_interval(value: Interval) -> str:
-    return f"{_percent(value.value)} (95 % interval {100 * value.low:.1f} to {100 * value.high:.1f})"
-
-
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.1f} %"
+    return f"{value.percent} (95 % interval {value.percent_range})"
 
 
 def _capitalised(name: str) -> str:

@@ -26,12 +26,13 @@ VALUE, MISSING, IS = "value", "missing", "is"
 
 
 class Moved(NamedTuple):
-    """A column that moved: in words, in which rows, and how surely."""
+    """A column that moved: in words, in which rows, how surely, and whether so far that its unit may have changed."""
 
     column: str
     words: str
     rows: str
     p_value: float
+    is_far: bool = False
 
 
 class TableDrift(NamedTuple):
@@ -44,10 +45,10 @@ class TableDrift(NamedTuple):
     def sentence(self) -> str:
         """What is known where no column moved so that it matters."""
         if self.p_value is None:
-            return "drift cannot be told: too few rows, or no columns that are watched"
+            return "drift cannot be assessed: too few rows, or no columns that are watched"
         if self.p_value <= _LEVEL:
             return f"no drift that matters: columns moved, but by less than {_LEAST_CHANGE} standard deviations"
-        return f"no drift: chance alone moves some column as far in {100 * self.p_value:.0f} of 100 tables"
+        return f"no drift: differences as large as these are common by chance (p = {self.p_value:.2f})"
 
     @property
     def columns(self) -> list[str]:
@@ -85,11 +86,12 @@ class Watch:
             entry = self.entries[shift.feature]
             if abs(shift.change) >= _LEAST_CHANGE:
                 rows = "all rows" if shift.group is None else f"predicted {labels[shift.group]}"
-                told.setdefault((entry[0], shift.group), Moved(entry[0], _in_words(entry, shift), rows, shift.p_value))
+                is_far = entry[1] == VALUE and abs(shift.change) >= _MOST_CHANGE
+                moved = Moved(entry[0], _in_words(entry, shift), rows, shift.p_value, is_far)
+                told.setdefault((entry[0], shift.group), moved)
         # Where columns moved in all rows, other rows get each label, and what moves within labels may follow from that.
         everywhere = [each for (_, group), each in told.items() if group is None]
-        moved = sorted(everywhere or told.values(), key=lambda each: each.p_value)
-        return TableDrift(found.p_value, moved)
+        return TableDrift(found.p_value, sorted(everywhere or told.values(), key=lambda each: each.p_value))
 
     def state(self) -> dict[str, Any]:
         """Plain values and arrays, for a file."""

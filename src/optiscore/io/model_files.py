@@ -85,7 +85,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     # What is written must be what can be read, whatever the model is.
     except Exception as error:
         raise ValueError(f"the model cannot be saved so that it could be loaded: {_one_line(error)}.") from error
-    write_atomically(Path(path), content)
+    write_atomically(path, content)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -110,6 +110,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     See Also
     --------
     save : The way there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from optiscore import OptimisticScoreClassifier
+    >>> from optiscore.io import load, save
+    >>> model = OptimisticScoreClassifier(decision_rule="minimax").fit([[0.0], [1.0], [4.0], [5.5]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.skops"
+    ...     save(model, path)
+    ...     load(path).predict([[0.5], [5.0]])
+    array([0, 1])
     """
     content = Path(path).read_bytes()
     if not zipfile.is_zipfile(io.BytesIO(content)):

@@ -54,9 +54,9 @@ def _left_out(model: Any) -> None:
 
 
 def _coordinates(model: Any) -> None:
-    """One coordinate per class but the first."""
+    """One coordinate fewer than classes."""
     if model.expansion_.coefficients.shape[1] != len(model.classes_) - 1:
-        raise RefusedError("expansion_.coefficients must have a column for each of classes_ but the first")
+        raise RefusedError("expansion_.coefficients must have one column fewer than classes_ has labels")
 
 
 def _encodings(model: Any) -> None:

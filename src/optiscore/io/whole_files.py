@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 @contextmanager
@@ -18,10 +19,25 @@ def whole_or_nothing(target: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def write_atomically(target: Path, content: bytes) -> None:
+@contextmanager
+def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A stream to a file that is there as a whole at the end, or not at all.
+
+    Links are followed, and what is no file, such as a device, is written to as it is.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        with target.open("wb") as stream:
+            yield stream
+        return
+    with whole_or_nothing(target) as beside, beside.open("wb") as stream:
+        yield stream
+
+
+def write_atomically(target: str | os.PathLike[str], content: bytes) -> None:
     """Write a whole file."""
-    with whole_or_nothing(target) as beside:
-        beside.write_bytes(content)
+    with open_whole(target) as stream:
+        stream.write(content)
 
 
 def check_target(target: Path) -> None:
