@@ -8,7 +8,7 @@ import numpy as np
 from ..datasets import fetch_benchmark, list_benchmarks
 from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values, mean_and_error
 from .judging import judge
-from .ranking import Ranking, compare_with, draw_ranks, place_row, places_in_words, rank_methods, rank_rows
+from .ranking import Ranking, draw_ranks, place_row, places_in_words, rank_methods, rank_rows
 from .sampling import METHODS, OURS, SIZES, split
 
 #: What is measured: unit, and which differences are ties.
@@ -50,9 +50,8 @@ def summarise(results: Sequence[Result]) -> Summary:
             ]
             values = np.array([[row[method] for method in METHODS] for row in part])
             ranking = rank_methods(values, list(METHODS), more_is_better=False)
-            compared = compare_with(values, list(METHODS), OURS, tie, more_is_better=False)
             rankings.setdefault(measure, {})[size] = ranking
-            ranked += [{"size": size, **row} for row in rank_rows(ranking, compared)]
+            ranked += [{"size": size, **row} for row in rank_rows(ranking, OURS, tie)]
             rows += part
         key = f"abstention_{measure.replace(' ', '_')}"
         tables[key] = Table(rows, f"{measure.capitalize()} of each data set, with its standard error; less is better.")
@@ -76,10 +75,10 @@ def summarise(results: Sequence[Result]) -> Summary:
 
 def _answer(rankings: dict[str, dict[str, Ranking]], sizes: Sequence[str]) -> list[str]:
     """Places in the order of the sizes."""
-    area, loss = (places_in_words([*rankings[measure].values()], OURS) for measure in _MEASURES)
+    area, loss = (places_in_words(rankings[measure], OURS) for measure in _MEASURES)
     return [
-        f"Trained on few rows, the {OURS} classifier: by the area under risk-coverage it has {area} ("
-        f"{', '.join(sizes)}; d is the number of features).",
+        f"Trained on {', '.join(sizes)} rows (d is the number of features), the {OURS} classifier has {area}, by the "
+        f"area under risk-coverage.",
         f"In log loss it has {loss}.",
     ]
 

@@ -1,12 +1,11 @@
-"""Calibration (not in the paper): log loss and reliability of probabilities, on small training sets."""
+"""Calibration (not in the paper): whether probabilities mean what they say, on small training sets."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..datasets import fetch_benchmark, list_benchmarks
-from ..metrics import mean_log_loss
-from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values, mean_and_error
+from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values
 from .sampling import METHODS, OURS, SIZES, split
 
 _BINS = np.linspace(0.5, 1, 11)
@@ -27,7 +26,7 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def compute(cell: Cell) -> Values:
-    """Log loss, and how often predictions of ten levels of probability are right."""
+    """How often predictions of ten levels of probability are right."""
     X, y = fetch_benchmark(cell["dataset"], return_X_y=True)
     train, test = split(y, X.shape[1], cell["size"], cell["repeat"])
     values = {}
@@ -38,8 +37,6 @@ def compute(cell: Cell) -> Values:
         top, right = proba.max(axis=1), proba.argmax(axis=1) == codes
         place = np.clip(np.digitize(top, _BINS) - 1, 0, len(_BINS) - 2)
         values[name] = {
-            # A probability of 0 for the truth would make all others irrelevant.
-            "log loss": mean_log_loss(np.maximum(proba.T, 1e-6), codes),
             "rows": np.bincount(place, minlength=len(_BINS) - 1).tolist(),
             "right": np.bincount(place, weights=right, minlength=len(_BINS) - 1).tolist(),
             "probability": np.bincount(place, weights=top, minlength=len(_BINS) - 1).tolist(),
@@ -48,25 +45,18 @@ def compute(cell: Cell) -> Values:
 
 
 def summarise(results: Sequence[Result]) -> Summary:
-    """Mean log loss per size and method, and reliability over all data sets."""
-    losses: list[Row] = []
+    """Reliability over all data sets, per size and method."""
     sure: list[Row] = []
     for size in SIZES:
-        part = [values for cell, values, _ in results if cell["size"] == size]
-        if part:
-            row: Row = {"size": size}
-            for method in METHODS:
-                row[method], row[f"{method} +-"] = mean_and_error([values[method]["log loss"] for values in part])
-            losses.append(row)
+        if part := [values for cell, values, _ in results if cell["size"] == size]:
             sure += [_sure_row(size, method, part) for method in METHODS]
-    tables = {
-        "calibration_sure": Table(
-            sure, "Predictions of 90 % and more, over all data sets: stated and true, in percent."
-        ),
-        "calibration": Table(losses, "Mean log loss with its standard error; probabilities below 1e-6 count as that."),
-    }
-    question = Question(HOW_SURE, _answer(sure), ("calibration",), (*tables,), EXPERIMENT.title)
-    return Summary(tables=tables, figures={"calibration": draw(results)}, questions=(question,))
+    caption = "Predictions of 90 % and more, over all data sets: stated and true, in percent."
+    question = Question(HOW_SURE, _answer(sure), ("calibration",), ("calibration_sure",), EXPERIMENT.title)
+    return Summary(
+        tables={"calibration_sure": Table(sure, caption)},
+        figures={"calibration": draw(results)},
+        questions=(question,),
+    )
 
 
 def _totals(part: Sequence[Values], method: str) -> dict[str, np.ndarray]:
@@ -92,11 +82,7 @@ def _answer(sure: Sequence[Row]) -> list[str]:
     size = sure[0]["size"]
     said = {row["method"]: row for row in sure if row["size"] == size}
     parts = [f"{m} {said[m]['right']:.1f} % (stated {said[m]['stated']:.1f} %)" for m in (OURS, "kernel", "LDA")]
-    return [
-        f"Those of the {OURS} classifier do, from tiny samples on: trained on {size} rows, of the predictions that it "
-        f"calls 90 % sure or more {said[OURS]['right']:.1f} % are right, where it states {said[OURS]['stated']:.1f} %.",
-        f"In the same place: {', '.join(parts[1:])}.",
-    ]
+    return [f"Trained on {size} rows, of the predictions of 90 % and more so many are right: {', '.join(parts)}."]
 
 
 def draw(results: Sequence[Result]) -> object:

@@ -205,7 +205,7 @@ def _answer(simulated: Sequence[Row], measured: Sequence[Row]) -> list[str]:
             for values in ([row[f"{who}: coverage, %"] for row in measured] for who in ("ours", "bootstrap"))
         )
         said.append(
-            f"Nearly: on data sets, intervals of nominally 90 % hold the truth in {ours} of the cases, percentile "
+            f"On data sets, intervals of nominally 90 % hold the truth in {ours} of the cases, percentile "
             f"bootstraps of {_REFITS} refits in {bootstrap}, and these take "
             f"{np.median([row['times faster'] for row in measured]):.0f} times as long."
         )

@@ -34,7 +34,7 @@ def compute(cell: Cell) -> Values:
 
 
 def limit_law(d: int = _D) -> LimitLaw:
-    """The exact one: weights 4 + sqrt 13 and 4 - sqrt 13, d times each, and 1, d(d-1)/2 times (docs/theory.md)."""
+    """The exact one, as docs/theory/radii.md has it: weights 4 + sqrt 13, 4 - sqrt 13 and 1."""
     root = np.sqrt(13)
     return LimitLaw(np.repeat([4 + root, 4 - root, 1.0], [d, d, d * (d - 1) // 2]))
 
@@ -43,7 +43,7 @@ def kolmogorov_distance(values: FloatArray, law: LimitLaw) -> float:
     """Largest difference between the empirical and the limiting distribution function."""
     ordered = np.sort(values)
     steps = np.arange(len(ordered) + 1) / len(ordered)
-    # The function is smooth: 200 inversions and cubics between them are as good as one for each of 10,000 values.
+    # The function is smooth: 200 inversions and cubics between them are as good as one for each value.
     nodes = np.linspace(ordered[0], ordered[-1], 200)
     cdf = PchipInterpolator(nodes, law.cdf(nodes))(ordered)
     return float(max(np.abs(steps[1:] - cdf).max(), np.abs(steps[:-1] - cdf).max()))

@@ -5,7 +5,7 @@ multiple data sets, Journal of Machine Learning Research 2006.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,9 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
 from ..numerics.types import FloatArray
 from .experiment import Row
+
+# Of all tests.
+_LEVEL = 0.05
 
 
 class Ranking(NamedTuple):
@@ -22,6 +25,8 @@ class Ranking(NamedTuple):
     ----------
     methods : list of str
         Their names.
+    gains : ndarray of shape (n_datasets, n_methods)
+        Their values, with the sign that makes larger ones better.
     means, ranks : ndarray of shape (n_methods,)
         Mean value, and mean rank over the data sets; 1 is best, ties share their ranks.
     p_value : float
@@ -31,41 +36,50 @@ class Ranking(NamedTuple):
     """
 
     methods: list[str]
+    gains: FloatArray
     means: FloatArray
     ranks: FloatArray
     p_value: float
     critical_difference: float
 
-    def better_than(self, method: str) -> list[str]:
-        """Methods whose mean rank is better than that of one of them by more than the critical difference."""
-        ours = self.ranks[self.methods.index(method)]
-        return [m for m, rank in zip(self.methods, self.ranks, strict=True) if ours - rank > self.critical_difference]
+    def gains_over(self, ours: str) -> dict[str, FloatArray]:
+        """By how much ours is better than each other method on each data set."""
+        own = self.gains[:, self.methods.index(ours)]
+        return {m: own - self.gains[:, i] for i, m in enumerate(self.methods) if m != ours}
 
-    def place(self, method: str) -> int:
-        """Place in the order of the mean ranks; 1 is the best."""
-        return int((self.ranks < self.ranks[self.methods.index(method)]).sum()) + 1
+    def better_than(self, ours: str) -> list[str]:
+        """Methods that are significantly better than ours, by Nemenyi's test or by Wilcoxon's with Holm's step."""
+        own = self.ranks[self.methods.index(ours)]
+        gains = self.gains_over(ours)
+        p_values = holm({m: signed_rank(gain) for m, gain in gains.items()})
+        return [
+            m
+            for m, rank in zip(self.methods, self.ranks, strict=True)
+            if own - rank > self.critical_difference or (m != ours and gains[m].mean() < 0 and p_values[m] < _LEVEL)
+        ]
+
+    def place(self, method: str) -> str:
+        """Place in the order of the mean ranks; 1 is the best, and a place may be shared."""
+        own = self.ranks[self.methods.index(method)]
+        is_shared = np.isclose(self.ranks, own).sum() > 1
+        return f"{(self.ranks < own - 1e-9).sum() + 1}{' (shared)' if is_shared else ''}"
 
 
 def rank_methods(values: FloatArray, methods: Sequence[str], *, more_is_better: bool) -> Ranking:
     """Mean ranks of methods, from values of shape (n_datasets, n_methods); two data sets and three methods at least."""
-    ranks = rankdata(-values if more_is_better else values, axis=1)
+    gains = values if more_is_better else -values
+    ranks = rankdata(-gains, axis=1)
     n, k = values.shape
     p_value = float(friedmanchisquare(*ranks.T).pvalue) if n > 1 and k > 2 and np.ptp(ranks, axis=1).any() else 1.0
-    spread = float(studentized_range.ppf(0.95, k, np.inf)) / np.sqrt(2)
-    return Ranking(
-        list(methods), values.mean(axis=0), ranks.mean(axis=0), p_value, float(spread * np.sqrt(k * (k + 1) / (6 * n)))
-    )
+    spread = float(studentized_range.ppf(1 - _LEVEL, k, np.inf)) / np.sqrt(2)
+    difference = float(spread * np.sqrt(k * (k + 1) / (6 * n)))
+    return Ranking(list(methods), gains, values.mean(axis=0), ranks.mean(axis=0), p_value, difference)
 
 
-def compare_with(
-    values: FloatArray, methods: Sequence[str], ours: str, tie: float, *, more_is_better: bool
-) -> list[Row]:
+def compare_with(ranking: Ranking, ours: str, tie: float) -> list[Row]:
     """Ours against each other: wins, ties and losses over the data sets, and Wilcoxon's test with Holm's step."""
-    sign = 1.0 if more_is_better else -1.0
-    own = values[:, list(methods).index(ours)]
-    gains = {m: sign * (own - values[:, i]) for i, m in enumerate(methods) if m != ours}
-    p_values = {m: _signed_rank(gain) for m, gain in gains.items()}
-    adjusted = _holm(p_values)
+    gains = ranking.gains_over(ours)
+    adjusted = holm({m: signed_rank(gain) for m, gain in gains.items()})
     return [
         {
             "method": m,
@@ -79,9 +93,9 @@ def compare_with(
     ]
 
 
-def rank_rows(ranking: Ranking, compared: Sequence[Row]) -> list[Row]:
+def rank_rows(ranking: Ranking, ours: str, tie: float) -> list[Row]:
     """A table: methods by mean rank, and how ours compares with each."""
-    against = {row["method"]: row for row in compared}
+    against = {row["method"]: row for row in compare_with(ranking, ours, tie)}
     nothing = dict.fromkeys(("wins", "ties", "losses", "mean gain", "p (Wilcoxon, Holm)"), "")
     return [
         {
@@ -100,7 +114,8 @@ def place_row(ranking: Ranking, ours: str) -> Row:
     best = min((i for i in range(len(ranking.methods)) if i != own), key=ranking.ranks.__getitem__)
     return {
         "ours": ours,
-        "place": f"{ranking.place(ours)} of {len(ranking.methods)}",
+        "place": ranking.place(ours),
+        "of": len(ranking.methods),
         "mean": float(ranking.means[own]),
         "mean rank": float(ranking.ranks[own]),
         "best of the others": ranking.methods[best],
@@ -110,18 +125,20 @@ def place_row(ranking: Ranking, ours: str) -> Row:
     }
 
 
-def places_in_words(rankings: Sequence[Ranking], ours: str) -> str:
-    """Places of ours, one after the other, and who is significantly better in any."""
-    *places, last = (str(ranking.place(ours)) for ranking in rankings)
+def places_in_words(rankings: Mapping[str, Ranking], ours: str) -> str:
+    """Places of ours, one after the other, and who is significantly better where."""
+    *places, last = (ranking.place(ours) for ranking in rankings.values())
     listed = f"{', '.join(places)} and {last}" if places else last
-    better = sorted({method for ranking in rankings for method in ranking.better_than(ours)})
+    better = [
+        f"{' and '.join(methods)} ({where})" for where, each in rankings.items() if (methods := each.better_than(ours))
+    ]
     return (
-        f"place {listed} of {len(rankings[0].methods)} by mean rank, with "
-        f"{', '.join(better) if better else 'no method'} significantly better"
+        f"place {listed} of {len(next(iter(rankings.values())).methods)} by mean rank; significantly better: "
+        f"{', '.join(better) or 'none'}"
     )
 
 
-def _signed_rank(gains: FloatArray) -> float:
+def signed_rank(gains: FloatArray) -> float:
     """Wilcoxon's p-value; of few data sets it is rough, of which older versions of SciPy warn."""
     if not gains.any():
         return 1.0
@@ -129,7 +146,7 @@ def _signed_rank(gains: FloatArray) -> float:
         return float(wilcoxon(gains).pvalue)
 
 
-def _holm(p_values: dict[str, float]) -> dict[str, float]:
+def holm(p_values: dict[str, float]) -> dict[str, float]:
     """P-values that hold for all comparisons together."""
     adjusted, largest = {}, 0.0
     for place, name in enumerate(sorted(p_values, key=p_values.__getitem__)):

@@ -10,7 +10,8 @@ from .. import KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis
 from ..classifiers.peers import logistic_regression
 from ..decisions.moderation import best_sets
 from ..numerics.types import BoolArray, FloatArray
-from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values, mean_and_error
+from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values
+from .judging import complete_sets, mean_over_splits
 from .ranking import place_row, rank_methods
 from .sampling import SIZES, split
 from .suites import FURTHER, PAPER, SUITES, by_suite, load
@@ -95,11 +96,20 @@ def summarise(results: Sequence[Result]) -> Summary:
     for suite, part in by_suite(results).items():
         rows: list[Row] = []
         for size in SIZES[2:]:
-            names = list(dict.fromkeys(cell["dataset"] for cell, _, _ in part if cell["size"] == size))
+            found = [values for cell, values, _ in part if cell["size"] == size]
+            methods = [m for m in _METHODS if all(m in values for values in found)]
+            names, splits = complete_sets(
+                (
+                    (cell["dataset"], method, values[method])
+                    for cell, values, _ in part
+                    if cell["size"] == size
+                    for method in methods
+                ),
+                methods,
+            )
             if not names:
                 continue
-            methods = [m for m in _METHODS if all(m in values for _, values, _ in part)]
-            means = {measure: _means(part, names, methods, size, measure) for measure in _MEASURES}
+            means = {measure: mean_over_splits(splits, names, methods, measure) for measure in _MEASURES}
             rows += [
                 {"training": size, "method": method, **{key: float(means[key][:, i].mean()) for key in _MEASURES}}
                 for i, method in enumerate(methods)
@@ -125,29 +135,8 @@ def _answer(tables: dict[str, Table]) -> list[str]:
         for row in rows
         if row["training"] == size
     }
-    ours = (
-        f"Little more than one: trained on {size} rows, u80 sets of the moderated classifier {said['moderated, u80']}."
-    )
+    ours = f"Trained on {size} rows, u80 sets of the moderated classifier {said['moderated, u80']} on average."
     return [ours, f"Split conformal sets of logistic regression {said[_CONFORMAL]}."] if _CONFORMAL in said else [ours]
-
-
-def _means(part: Sequence[Result], names: list[str], methods: list[str], size: str, measure: str) -> FloatArray:
-    """Means over the splits, of shape (n_datasets, n_methods)."""
-    return np.array(
-        [
-            [
-                mean_and_error(
-                    [
-                        values[method][measure]
-                        for cell, values, _ in part
-                        if cell["dataset"] == name and cell["size"] == size
-                    ]
-                )[0]
-                for method in methods
-            ]
-            for name in names
-        ]
-    )
 
 
 def draw(tables: dict[str, Table]) -> object:

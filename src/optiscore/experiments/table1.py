@@ -1,18 +1,16 @@
 """Table 1 of the paper: accuracy of its seven methods on eleven data sets, beside the print and other methods."""
 
 import csv
-import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 import numpy as np
-from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import train_test_split
 
 from ..datasets import fetch_benchmark, list_benchmarks
 from .experiment import Cell, Compared, Experiment, Result, Row, Summary, Table, Values
-from .methods import OTHER_METHODS, PAPER_METHODS
+from .methods import OTHER_METHODS, PAPER_METHODS, train
 
 _METHODS = {**PAPER_METHODS, **OTHER_METHODS}
 _CLT = ("GQDA-CLT", "NPQDA-CLT")
@@ -36,10 +34,7 @@ def compute(cell: Cell) -> Values:
     """Test accuracy on one of the published splits."""
     X, y = fetch_benchmark(cell["dataset"], return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=1000 + cell["trial"])
-    with warnings.catch_warnings():
-        # A penalty of SQDA for which the graphical lasso has no solution in floating point loses the search.
-        warnings.simplefilter("ignore", FitFailedWarning)
-        model = _METHODS[cell["method"]](X.shape[1]).fit(X_train, y_train)
+    model = train(_METHODS[cell["method"]], X_train, y_train)
     return {"accuracy": float((model.predict(X_test) == y_test).mean())}
 
 
@@ -149,7 +144,7 @@ def _notes(
 def draw(
     ours: Mapping[tuple[str, str], float], printed: Mapping[tuple[str, str], float], datasets: Sequence[str]
 ) -> object:
-    """Differences to print as a heat map, and the mean accuracy of every method as bars."""
+    """Differences to print as a heat map, and the mean accuracy of every method."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 5), layout="constrained")
