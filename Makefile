@@ -1,6 +1,6 @@
 # The door to everything: what CI runs is what a person runs. `make help` lists it.
 .DEFAULT_GOAL := help
-.PHONY: help test test-slow test-oldest check format bench bench-scaling reproduce evidence clean
+.PHONY: help dist docs test test-slow test-oldest check format bench bench-scaling reproduce evidence clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,7 +27,7 @@ test-slow: $(VENV)/.has-test ## Run the slow statistical tests (all of the paper
 
 # The oldest versions that pyproject allows, in an environment of their own.
 $(OLDEST)/.has-test: pyproject.toml .ci/floors.py | $(BIN)/python
-	$(PYTHON) -m venv $(OLDEST)
+	$(BIN)/python -m venv $(OLDEST)
 	$(BIN)/python .ci/floors.py > $(OLDEST)/floors.txt
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/floors.txt --editable '.[test]'
 	@touch $@
@@ -45,6 +45,32 @@ format: $(VENV)/.has-check ## Format the code and fix what the linter can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+# Examples are executed, doctests run, links within the site checked, and every warning is an error.
+SITE := docs/_build
+GENERATED := docs/auto_examples docs/reference/generated docs/reference/backreferences docs/sg_execution_times.rst
+docs: $(VENV)/.has-docs ## Build the site (two minutes): docs/_build/html/index.html
+	rm -rf $(SITE) $(GENERATED)
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs $(SITE)/html -d $(SITE)/doctrees
+	$(BIN)/sphinx-build -W -q -b doctest docs $(SITE)/doctest -d $(SITE)/doctrees
+	$(BIN)/linkchecker --no-status --no-warnings $(SITE)/html/index.html
+
+# The wheel is built from the sdist, installed in an environment of its own, and tested by the tests of the sdist, without src
+# beside them. Meanwhile network access is blocked by a proxy that does not exist.
+DIST_ENV := build/dist-env
+DIST_TESTS ?= tests
+OFFLINE := env PIP_NO_INDEX=1 http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 no_proxy=localhost,127.0.0.1
+dist: $(VENV)/.has-dist ## Build sdist and wheel, check them, and run the tests against the wheel: dist/
+	rm -rf dist build
+	$(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python .ci/check_dist.py dist
+	$(BIN)/python -m venv $(DIST_ENV)
+	$(DIST_ENV)/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[test]" hatchling hatch-fancy-pypi-readme
+	mkdir build/sdist && tar -xzf dist/*.tar.gz -C build/sdist --strip-components 1
+	$(OFFLINE) $(DIST_ENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/again build/sdist
+	rm -r build/sdist/src
+	cd build/sdist && $(OFFLINE) ../../$(DIST_ENV)/bin/python -m pytest -n auto -m "not slow" $(DIST_TESTS)
+
 bench: $(VENV)/.has-cli ## Measure the speed (some ten minutes)
 	$(BIN)/python benchmarks/scores.py --store results/speed
 	$(BIN)/python benchmarks/classifier.py --store results/speed
@@ -60,9 +86,9 @@ bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clust
 reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minutes) and write results/report.html
 	$(BIN)/optiscore reproduce paper
 
-evidence: $(VENV)/.has-cli $(VENV)/.has-conformal ## Show when to use what, and when not (some 20 minutes) and write results/evidence.html
+evidence: $(VENV)/.has-cli $(VENV)/.has-conformal ## Show when to use what, and when not (some 30 minutes) and write results/evidence.html
 	$(BIN)/optiscore reproduce evidence
 
 clean: ## Remove the virtual environment and all caches
-	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist $(SITE) $(GENERATED)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .moments.sums import MomentSums
     from .scores import LIKELIHOODS, Likelihood, ScoreTable, extremal_moments, log_score
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "LIKELIHOODS",

@@ -1,0 +1,103 @@
+"""The documentation as a whole: public names are in the reference and in an example, and README shows what is so."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import optiscore
+from optiscore.documented import SITE
+
+ROOT = Path(__file__).parent.parent
+MODULES = ("", *(f".{name}" for name in optiscore._SUBPACKAGES))
+
+
+def public_names():
+    """Module, name and object of everything that may be imported, once each: where the path is shortest."""
+    seen, found = set(), []
+    for suffix in MODULES:
+        module = importlib.import_module(f"optiscore{suffix}")
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if id(thing) not in seen:
+                seen.add(id(thing))
+                found.append(pytest.param(module, name, thing, id=f"{module.__name__}.{name}"))
+    return found
+
+
+def estimators():
+    """Those that are."""
+    return [
+        each for each in public_names() if inspect.isclass(each.values[2]) and issubclass(each.values[2], BaseEstimator)
+    ]
+
+
+def listed():
+    """The names in the reference."""
+    page = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
+    return {name for line in page.splitlines() for name in re.findall(r"[\w.]+", line)}
+
+
+@pytest.mark.parametrize(("module", "name", "thing"), public_names())
+def test_every_public_name_is_in_the_reference(module, name, thing):
+    path = f"{module.__name__}.{name}".removeprefix("optiscore.")
+    is_constant = not (inspect.isclass(thing) or inspect.isfunction(thing))
+    assert (name if is_constant else path) in listed() or f"optiscore.{name}" in listed()
+
+
+@pytest.mark.parametrize(("module", "name", "thing"), public_names())
+def test_every_public_function_and_class_has_a_runnable_example(module, name, thing):
+    if inspect.isclass(thing) or inspect.isfunction(thing):
+        assert ">>> " in (thing.__doc__ or "")
+
+
+@pytest.mark.parametrize(("module", "name", "thing"), estimators())
+def test_html_representation_links_to_the_reference(module, name, thing):
+    page = f"{SITE}/reference/generated/{module.__name__}.{name}.html"
+    assert f'href="{page}"' in thing()._repr_html_()
+
+
+def test_readme():
+    """Its example runs, and gives the numbers in its comments and in the sentence below it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
+    names = {}
+    exec(compile(block, "README.md", "exec"), names)
+    model, X, y = names["model"], names["X_test"], names["y_test"]
+    shown = dict(re.findall(r"^(model\.\w+\(.*?\))  # (.*)$", block, flags=re.MULTILINE))
+    assert len(shown) == 3
+    for call, comment in shown.items():
+        value = np.asarray(eval(call, names)).round(3)
+        assert [float(number) for number in re.findall(r"\d+\.\d+", comment)] == value.ravel().tolist()
+    sure = model.decision_confidence(X) > 0.95
+    is_right = model.predict(X) == y
+    sentence = (
+        f"{sure.mean():.0%} of these test rows have a confidence above 0.95: {is_right[sure].mean():.1%} of them are "
+        f"right, and {is_right[~sure].mean():.1%} of the others"
+    )
+    assert sentence.replace("%", " %") in " ".join(readme.split())
+
+
+def test_readme_is_short_and_its_links_exist():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 100
+    targets = re.findall(r"\]\(([^)]+)\)", readme) + re.findall(r'src="([^"]+)"', readme)
+    for target in (target for target in targets if "://" not in target):
+        assert (ROOT / target).exists(), target
+
+
+def test_versions_agree():
+    """The package, the changelog, the citations."""
+    version = optiscore.__version__
+    date = re.search(
+        rf"^## {re.escape(version)} - (\d{{4}}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M
+    )
+    assert date
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {version}\n" in citation
+    assert f"date-released: {date[1]}\n" in citation
+    assert f"version = {{{version}}}" in (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
