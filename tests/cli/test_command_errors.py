@@ -184,7 +184,7 @@ ROWS = st.lists(st.lists(CELLS, min_size=0, max_size=5), min_size=0, max_size=12
     encoding=st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
     ending=st.sampled_from(["\n", "\r\n", "\r"]),
 )
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_fuzzed_tables_never_end_in_a_traceback(folder, tmp_path, header, rows, separator, encoding, ending):
     text = ending.join(separator.join(row) for row in [header, *rows])
     source, model, out = tmp_path / "t.csv", tmp_path / "m", tmp_path / "p.csv"

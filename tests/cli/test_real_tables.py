@@ -155,10 +155,10 @@ def test_a_wrong_target(tmp_path, target, message):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_log_loss_over_splits(name, tmp_path):
-    """The mean over five splits, as a fraction of the better of LDA's and logistic regression's."""
+    """The mean over three splits, as a fraction of the better of LDA's and logistic regression's."""
     frame, target, options = TABLES[name]()
     losses = []
-    for seed in range(5):
+    for seed in range(3):
         train, test = split(frame, target, seed)
         if set(test[target]) - set(train[target]):
             continue

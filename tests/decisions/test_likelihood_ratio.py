@@ -158,7 +158,7 @@ def log_odds_of(parameters, d, x, c):
 def test_brute_force_over_all_moments(form, d):
     """The smallest likelihood ratio at which the log odds are 0, over all means and covariances."""
     rng = np.random.default_rng(d)
-    for _ in range(35):
+    for _ in range(20):
         n = rng.uniform(4, 40, 2)
         A = [np.eye(d) + 0.5 * rng.normal(size=(d, d)) for _ in range(2)]
         covariances = [a @ a.T + 0.1 * np.eye(d) for a in A]
