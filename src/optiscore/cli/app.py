@@ -182,8 +182,8 @@ def fit(
     - `optiscore fit train.csv -t label -o model.skops --model optimistic --cv --rule tuned`
     """
     from .candidates import Settings, candidates
+    from .columns import Choices
     from .outputs import check_output
-    from .preparation import Choices
     from .show import show_training
     from .tables import estimate_rows
     from .training import Plan

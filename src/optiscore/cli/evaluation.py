@@ -160,12 +160,26 @@ def evaluate(
     reasons = abstentions(answers.certainty, thresholds)
     with progress("looking for drift in", None):
         drift = trained.watch.compare(rows.frame, answers.predicted, trained.labels)
-    unseen, n_trained_on = trained.count_unseen(rows.frame), trained.seen.count(rows.frame)
-    about = answers, reasons, thresholds, rows.n_unlabelled, unseen, drift, n_trained_on
+    decided = reasons == ""
+    found = Evaluation(
+        answers=answers,
+        reasons=reasons,
+        thresholds=thresholds,
+        n_unlabelled=rows.n_unlabelled,
+        unseen=trained.count_unseen(rows.frame),
+        drift=drift,
+        n_trained_on=trained.seen.count(rows.frame),
+        is_right=np.empty(0, dtype=bool),
+        judged={},
+        methods={},
+        recalls={},
+        decided=(0, int(decided.sum())),
+        majority=("", 0),
+        advantages={},
+        information=UNKNOWN,
+    )
     if rows.codes is None:
-        return Evaluation(
-            *about, np.empty(0, dtype=bool), {}, {}, {}, (0, int((reasons == "").sum())), ("", 0), {}, UNKNOWN
-        )
+        return found
     codes = rows.codes
     with progress("asking other methods about", None):
         judged = _judge_all(trained, rows, answers)
@@ -175,16 +189,16 @@ def evaluate(
     counts = [count for _, count in trained.class_counts]
     majority = int(np.argmax(counts))
     frequencies = np.log(np.array(counts) / sum(counts))
-    return Evaluation(
-        *about,
-        right,
-        judged,
-        methods,
-        {label: (int(right[codes == c].sum()), int((codes == c).sum())) for c, label in enumerate(trained.labels)},
-        (int(right[reasons == ""].sum()), int((reasons == "").sum())),
-        (trained.labels[majority], int((codes == majority).sum())),
-        {name: paired_difference(each.predicted == codes, right) for name, each in judged.items() if name != OURS},
-        _mean_interval(-frequencies[codes] - log_losses(answers.proba.T, codes)),
+    members = {label: codes == code for code, label in enumerate(trained.labels)}
+    return found._replace(
+        is_right=right,
+        judged=judged,
+        methods=methods,
+        recalls={label: (int(right[of].sum()), int(of.sum())) for label, of in members.items()},
+        decided=(int(right[decided].sum()), int(decided.sum())),
+        majority=(trained.labels[majority], int((codes == majority).sum())),
+        advantages={name: paired_difference(j.predicted == codes, right) for name, j in judged.items() if name != OURS},
+        information=_mean_interval(-frequencies[codes] - log_losses(answers.proba.T, codes)),
     )
 
 

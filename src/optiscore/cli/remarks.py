@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .preparation import DECIMAL_COMMAS, LABEL, NUMBERS
+from .columns import DECIMAL_COMMAS, LABEL, NUMBERS
 from .selection import OPTIMISTIC
 from .table_model import Interval, TableModel, proportion
 

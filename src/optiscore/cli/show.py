@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from .answers import in_words
+from .columns import MOST_COUNTED
 from .evaluation import OURS, Evaluation, as_plain
 from .prediction import Tally
-from .preparation import MOST_COUNTED
 from .remarks import left_out_accuracy, majority, recalls, remarks
 from .selection import SHARED
 from .table_model import Interval, TableModel, proportion

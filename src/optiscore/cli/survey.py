@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .preparation import Choices, Column, ColumnSurvey, labelled_rows, labels_of
+from .columns import Choices, Column, ColumnSurvey
+from .preparation import labelled_rows, labels_of
 from .tables import read_blocks
 
 # Beyond so many bytes, or if it need not fit in memory, so many random rows stand for the whole table.

@@ -10,7 +10,8 @@ from scipy.stats import binomtest
 from sklearn.pipeline import Pipeline
 
 from .. import io
-from .preparation import LEFT_OUT, USED, Column, count_unseen, encode, to_frame
+from .columns import LEFT_OUT, USED, Column
+from .preparation import count_unseen, encode, to_frame
 from .seen_rows import SeenRows
 from .selection import KERNEL, MODERATED, OPTIMISTIC, SHARED
 from .watch import Watch

@@ -16,17 +16,8 @@ from ..classifiers.peers import linear_discriminant, logistic_regression, quadra
 from ..io.progress import Progress
 from .answers import CONFIDENCE, FACTOR, TYPICALITY, ask, senses_of
 from .candidates import parse_priors
-from .preparation import (
-    Choices,
-    Column,
-    encode,
-    labelled_rows,
-    labels_of,
-    make_model,
-    mark_labels,
-    new_values_allowed,
-    to_frame,
-)
+from .columns import Choices, Column, mark_labels
+from .preparation import encode, labelled_rows, labels_of, make_model, new_values_allowed, to_frame
 from .seen_rows import SeenRows
 from .selection import KERNEL, MODERATED, MOST_KERNEL_ROWS, SHARED, Trial, Tried, choose, split_folds, try_model
 from .survey import Survey, survey_table
