@@ -185,6 +185,28 @@ def test_archives_that_unpack_to_more_than_they_are(tmp_path, content):
         assert peak < 5_000_000
 
 
+@pytest.mark.parametrize(
+    "scalar",
+    [np.float64(0.5), np.float32(0.5), np.longlong(3), np.bool_(True), np.str_("ab"), np.datetime64("2020-01-01", "D")],
+    ids=lambda scalar: type(scalar).__name__,
+)
+def test_scalars_are_of_their_type(tmp_path, scalar):
+    """A scalar is stored as an array without dimensions; skops casts whatever array stands there."""
+    X, y = blobs(2)
+    model = OptimisticScoreClassifier().fit(X, y)
+    model.note = scalar
+    path = tmp_path / "model.skops"
+    save(model, path)
+    assert load(path).note == scalar
+    content = path.read_bytes()
+    (member,) = (name for name, array in arrays_of(content).items() if array.shape == ())
+    for other in (np.full((), 1j), np.array(["x", "y"])):
+        path.write_bytes(rewrite(content, {member: npy(other)}))
+        if other.ndim or scalar.dtype.kind in "biuf":
+            with pytest.raises(ValueError, match="cannot be what it stands for"):
+                load(path)
+
+
 def test_values_that_cannot_be(tmp_path):
     """Single members of a model replaced; the message names the member."""
     X, y = blobs(2)

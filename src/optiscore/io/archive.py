@@ -66,7 +66,7 @@ def _check_sizes(members: list[zipfile.ZipInfo], size: int) -> None:
 def _check_nodes(node: Any) -> dict[str, tuple[Any, ...]]:
     """Refuse nodes that no model file has; a schema is walked without recursion, however deep it is.
 
-    Returns what the headers of arrays must be that stand for something else: masks that mask nothing, and types.
+    Returns what the headers must be of arrays that stand for something else: masks that mask nothing, types, scalars.
     """
     waiting: list[Any] = [node]
     headers: dict[str, tuple[Any, ...]] = {}
@@ -80,10 +80,22 @@ def _check_nodes(node: Any) -> dict[str, tuple[Any, ...]]:
                 headers[str(node["content"]["mask"].get("file"))] = (), np.dtype(bool)
             elif loader == "DTypeNode":
                 headers[str(node["content"].get("file"))] = ((0,),)
+            elif loader == "NdArrayNode" and node.get("__class__") != "ndarray":
+                headers[str(node.get("file"))] = _scalar_header(node.get("__class__"))
             waiting.extend(node.values())
         elif isinstance(node, list):
             waiting.extend(node)
     return headers
+
+
+def _scalar_header(name: Any) -> tuple[Any, ...]:
+    """Shape and type of the array that stands for a scalar; skops would cast any other silently, to a part of it."""
+    kind = getattr(np, name, None) if isinstance(name, str) else None
+    if not isinstance(kind, type) or not issubclass(kind, np.generic):
+        raise ValueError(f"it holds a scalar of type {name}, which no model file has")
+    dtype = np.dtype(kind)
+    # Text and dates have a length or a unit, which the type alone does not tell.
+    return ((), dtype) if dtype.kind in "biufc" else ((),)
 
 
 def _check_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[tuple[int, ...], np.dtype]:
