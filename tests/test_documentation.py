@@ -37,22 +37,51 @@ def estimators():
 
 
 def listed():
-    """The names in the reference."""
+    """The names in the tables of the reference, and its text, which has the constants."""
     page = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
-    return {name for line in page.splitlines() for name in re.findall(r"[\w.]+", line)}
+    tables = re.findall(r"```\{eval-rst\}\n(.*?)```", page, flags=re.DOTALL)
+    return {line.strip() for table in tables for line in table.splitlines()}, page
 
 
 @pytest.mark.parametrize(("module", "name", "thing"), public_names())
 def test_every_public_name_is_in_the_reference(module, name, thing):
     path = f"{module.__name__}.{name}".removeprefix("optiscore.")
     is_constant = not (inspect.isclass(thing) or inspect.isfunction(thing))
-    assert (name if is_constant else path) in listed() or f"optiscore.{name}" in listed()
+    tables, page = listed()
+    assert re.search(rf"`(optiscore\.)?{name}`", page) if is_constant else path in tables
 
 
 @pytest.mark.parametrize(("module", "name", "thing"), public_names())
 def test_every_public_function_and_class_has_a_runnable_example(module, name, thing):
     if inspect.isclass(thing) or inspect.isfunction(thing):
         assert ">>> " in (thing.__doc__ or "")
+
+
+def callables(thing):
+    """A public function itself, or what a class defines of its own: its construction and its methods."""
+    if inspect.isfunction(thing):
+        yield thing, thing.__doc__, None
+    if inspect.isclass(thing):
+        bases = [base.__doc__ or "" for base in thing.__mro__ if base.__module__.startswith("optiscore")]
+        if thing.__init__ is not object.__init__ or thing.__new__ is not object.__new__:
+            yield thing, "\n".join(bases), inspect.Signature.empty
+        for name, method in vars(thing).items():
+            function = getattr(method, "__func__", method)
+            if inspect.isfunction(function) and not name.startswith("_"):
+                yield function, function.__doc__, None
+
+
+@pytest.mark.parametrize(("module", "name", "thing"), public_names())
+def test_every_parameter_and_result_is_documented(module, name, thing):
+    """In numpydoc's sections."""
+    for function, documentation, result in callables(thing):
+        text, signature = inspect.cleandoc(documentation or ""), inspect.signature(function)
+        for parameter in signature.parameters:
+            if parameter not in ("self", "cls"):
+                assert re.search(rf"^[\w, *]*\b{parameter}\b[\w, *]* : ", text, re.M), (function, parameter)
+        returned = signature.return_annotation if result is None else result
+        if returned not in (None, "None", inspect.Signature.empty):
+            assert re.search(r"^(Returns|Yields)\n---", text, re.M), function
 
 
 @pytest.mark.parametrize(("module", "name", "thing"), estimators())

@@ -75,7 +75,8 @@ class Column:
         """The value as it is shown."""
         if not self.shape or value in ("", "-"):
             return value
-        return format(float(value.replace(",", "")), self.shape)
+        number = float(value.replace(",", ""))
+        return format(number, ",.0f" if abs(number) >= 1000 else self.shape)
 
 
 def as_table(rows):

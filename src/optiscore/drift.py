@@ -68,7 +68,13 @@ class Shift(NamedTuple):
 class Drift(NamedTuple):
     """Whether rows drifted: the p-value of everything together, and the features that moved, surest first.
 
-    The p-value is None where there are too few rows, or no features, to tell.
+    Parameters
+    ----------
+    p_value : float or None
+        Probability that chance alone moves any feature of any group as surely; None where there are too few rows, or no
+        features, to tell.
+    shifts : list of Shift
+        Every feature of every group with enough rows, whether it moved or not.
 
     Examples
     --------
@@ -85,11 +91,22 @@ class Drift(NamedTuple):
     shifts: list[Shift]
 
     def found(self, level: float = 0.05) -> list[Shift]:
-        """The features that moved, with at most this chance of any false alarm."""
+        """The features that moved.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            The chance of any false alarm.
+
+        Returns
+        -------
+        list of Shift
+            Surest first.
+        """
         return [shift for shift in self.shifts if shift.p_value <= level]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DriftReference:
     """What is kept of training rows to tell drift later: places, spreads and their correlations, and no rows.
 
@@ -143,6 +160,15 @@ class DriftReference:
             Index of the predicted label of each row.
         n_groups : int
             Number of labels.
+
+        Returns
+        -------
+        DriftReference
+
+        Raises
+        ------
+        ValueError
+            If there are no rows, or groups are not such indices.
         """
         rows, codes = _checked(X, groups, n_groups)
         if not len(rows):
@@ -174,6 +200,11 @@ class DriftReference:
         Returns
         -------
         Drift
+
+        Raises
+        ------
+        ValueError
+            If X has other features than the training rows had, or groups are not such indices.
         """
         rows, codes = _checked(X, groups, len(self.counts))
         if rows.shape[1] != len(self.centre):
@@ -208,12 +239,32 @@ class DriftReference:
         return Drift(shifts[0].p_value, shifts)
 
     def state(self) -> dict[str, FloatArray]:
-        """The arrays by name, for a file."""
+        """The arrays by name, for a file.
+
+        Returns
+        -------
+        dict of str to ndarray
+        """
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_state(cls, state: Any) -> Self:
-        """The way back from `state`, with every array checked."""
+        """The way back from `state`, with every array checked.
+
+        Parameters
+        ----------
+        state : dict of str to ndarray
+            What `state` returned.
+
+        Returns
+        -------
+        DriftReference
+
+        Raises
+        ------
+        ValueError
+            If arrays are missing, of other shapes or types, or hold numbers that cannot be.
+        """
         names = [field.name for field in fields(cls)]
         if not isinstance(state, dict) or sorted(state) != sorted(names):
             raise ValueError(f"drift must hold {', '.join(names)}")

@@ -4,10 +4,14 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from command import call
 
 from optiscore.cli import training
+from optiscore.cli.evaluation import read_rows
+from optiscore.cli.table_model import TableModel
 
 
 def plain_frame(n=200, seed=0):
@@ -307,3 +311,56 @@ def test_all_columns_that_are_not_there_are_named(tmp_path):
         "lacks 2 columns that the model was trained on: 'a', 'b'."
         in call("evaluate", tmp_path / "m", tmp_path / "t.csv")[2]
     )
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary<values=string, indices=int32, ordered=0>"])
+def test_text_of_every_type_is_text(tmp_path, kind):
+    """Large strings and dictionaries are what pandas writes: dates and decimal commas are found in them, too."""
+    rng = np.random.default_rng(1)
+    frame = plain_frame().assign(
+        day=pd.Series(pd.date_range("2020-01-01", periods=200)[rng.permutation(200)]).dt.strftime("%Y/%m/%d"),
+        price=[f"{value:.2f}".replace(".", ",") for value in rng.uniform(1, 99, 200)],
+    )
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    types = {"string": pa.string(), "large_string": pa.large_string()}
+    asked = types.get(kind, pa.dictionary(pa.int32(), pa.string()))
+    for i, name in enumerate(table.column_names):
+        if name in ("y", "day", "price"):
+            column = table[name].cast(pa.string())
+            column = column.dictionary_encode() if pa.types.is_dictionary(asked) else column.cast(asked)
+            table = table.set_column(i, name, column)
+    assert str(table.schema.field("day").type) == kind
+    pa.parquet.write_table(table, tmp_path / "t.parquet", store_schema=True)
+    options = ("-t", "y", "-o", tmp_path / "m", "--json", "--model", "moderated", "--decimal", ",")
+    code, out, err = call("fit", tmp_path / "t.parquet", *options)
+    assert code == 0, err
+    assert kinds(json.loads(out)) == {"a": "number", "b": "number", "day": "date", "price": "number"}
+    code, out, err = call("fit", tmp_path / "t.parquet", *options[:-2])
+    assert "numbers with decimal commas? --decimal , reads them" in out
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert call("evaluate", tmp_path / "m", tmp_path / "t.csv", "-q") == (0, "", "")
+
+
+def test_infinity_among_codes_is_a_value_like_others(tmp_path):
+    frame = plain_frame().assign(ward=np.where(np.arange(200) % 5 == 0, np.inf, np.arange(200) % 3))
+    facts = fit(frame, tmp_path, "--categorical", "ward")
+    assert kinds(facts)["ward"] == "category"
+    assert call("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "p.csv", "-q") == (0, "", "")
+
+
+def test_priors_of_labels_with_commas(tmp_path):
+    frame = plain_frame()
+    frame["y"] = frame["y"].map({"no": "a, or 1,b", "yes": "c"})
+    facts = fit(frame, tmp_path, "--priors", "a, or 1,b=0.2,c=0.8")
+    assert [row["label"] for row in facts["classes"]] == ["a, or 1,b", "c"]
+    assert [round(row["prior"], 6) for row in facts["classes"]] == [0.2, 0.8]
+
+
+def test_rows_are_numbered_as_in_the_file(tmp_path):
+    """Those without a label are left out, and counted."""
+    frame = plain_frame()
+    fit(frame, tmp_path)
+    frame.loc[:9, "y"] = None
+    frame.to_csv(tmp_path / "some.csv", index=False)
+    rows = read_rows(TableModel.load(str(tmp_path / "m")), str(tmp_path / "some.csv"), None, lambda n: None)
+    assert (rows.n_unlabelled, rows.names[0], rows.names[-1]) == (10, "11", "200")

@@ -260,13 +260,14 @@ def test_the_default_model_is_the_best_of_those_that_were_tried(tmp_path):
         facts = json.loads(out)
         losses = {row["model"]: row["log loss"] for row in facts["compared"]}
         assert set(losses) == {"moderated", "moderated, shared covariance", "kernel"}
-        assert facts["model"] == kind == min(losses, key=losses.get).partition(",")[0]
+        assert facts["model"] == min(losses, key=losses.get)
+        assert facts["model"].startswith(kind)
         assert "its log loss is smaller" in facts["why"] or "it assumes less" in facts["why"]
         assert facts["holds training rows"] == (kind == "kernel")
         assert ("holds training rows" in " ".join(facts["remarks"])) == (kind == "kernel")
     ring.to_csv(tmp_path / "t.csv", index=False)
     code, out, _ = call("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m", "--json", "--no-rows")
-    assert json.loads(out)["model"] == "moderated"
+    assert json.loads(out)["model"].startswith("moderated")
 
 
 def test_empty_cells_of_a_lone_column_are_rows(tmp_path):

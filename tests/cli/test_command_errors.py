@@ -118,6 +118,7 @@ def test_outputs_that_cannot_be(folder, tmp_path):
         (["--covariance", "round"], "--covariance must be both, own or shared"),
         (["--priors", "yes=0.5"], "--priors must have a positive number for each of no, yes"),
         (["--priors", "yes=0.5,no=x"], "'no=x' is no probability of a class"),
+        (["--priors", "yes,no"], "'yes,no' is no probability of a class"),
         (["--drop", "lenght"], "has no column 'lenght'. Did you mean 'length'"),
         (["--drop", "label"], "is the target"),
         (["--drop", "count", "--id", "count"], "two options that exclude each other"),

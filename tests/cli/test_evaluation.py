@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 
 from optiscore.cli.evaluation import Judged, _measure, measures, paired_difference
+from optiscore.cli.page import _short
 from optiscore.cli.selection import KERNEL, MODERATED, SHARED, Tried, choose
 from optiscore.cli.table_model import proportion
 
@@ -87,3 +88,25 @@ def test_a_shared_covariance_must_be_better_beyond_chance():
     assert choose(better)[0].name == SHARED
     assert choose(better)[1].startswith("its log loss is smaller (")
     assert choose([*better, tried(KERNEL, 0.5)])[0].name == KERNEL
+
+
+def test_intervals_of_parts_stay_in_range(monkeypatch):
+    """Measures of many rows at the ends of their range: an AUC of 1, and an area of 0."""
+    monkeypatch.setattr("optiscore.cli.evaluation._MOST_RESAMPLED", 100)
+    rng = np.random.default_rng(0)
+    codes = rng.integers(2, size=3000)
+    right = np.where(rng.random(3000) < 0.001, 0.45, 0.9)
+    proba = np.where(codes[:, None] == [0, 1], right[:, None], 1 - right[:, None])
+    found = _measure(Judged(proba.argmax(axis=1), proba, proba.max(axis=1)), codes, 0, lambda n: None)
+    for name, interval in found.items():
+        assert 0 <= interval.low <= interval.value <= interval.high
+        assert interval.high <= 1 or name == "log loss"
+
+
+@pytest.mark.parametrize(("size", "offset"), [(1e-5, 0), (1e-5, 1000), (1, 0), (1e80, 0), (0, 3)])
+def test_numbers_of_pictures_are_short_and_apart(size, offset):
+    """Features of any size have a picture: their numbers are rounded by what is seen, not by a fixed digit."""
+    values = offset + size * np.linspace(0, 1, 50)
+    short = _short(values)
+    assert len(np.unique(short)) == len(np.unique(values))
+    np.testing.assert_allclose(short, values, rtol=0, atol=1e-4 * max(size, 1e-300))

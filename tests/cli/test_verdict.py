@@ -28,7 +28,6 @@ def evaluation(right, confidence, peer=None, majority=0.5, drift=STILL, informat
     confidence = np.asarray(confidence)
     proba = np.stack([confidence, 1 - confidence], axis=1)
     answers = Answers(np.zeros(n, dtype=int), proba, {"probability": confidence})
-    kept = reasons == ""
     return Evaluation(
         answers=answers,
         reasons=reasons,
@@ -41,7 +40,6 @@ def evaluation(right, confidence, peer=None, majority=0.5, drift=STILL, informat
         judged={OURS: Judged(answers.predicted, proba, confidence)},
         methods={OURS: {"accuracy": proportion(int(right.sum()), n)}},
         recalls={},
-        decided=(int(right[kept].sum()), int(kept.sum())),
         majority=("no", int(majority * n)),
         advantages={} if peer is None else {"logistic regression": paired_difference(np.asarray(peer), right)},
         information=Interval(information, information - 0.1, information + 0.1),
@@ -62,6 +60,38 @@ def test_yes():
     assert "Send the 5.0 % of the rows that abstain to a person: of the others 100.0 % are right." in (
         verdict.recommendation
     )
+
+
+def test_yes_as_far_as_few_rows_can_tell():
+    """An accuracy that is good enough, of an interval that is not."""
+    verdict = decide(Trained(), evaluation(rows(95, 100), np.full(100, 0.9)), 0.9)
+    assert verdict.headline == "Yes, as far as 100 rows can tell."
+    assert "95.0 % (95 % interval 88.8 to 97.8) of 100 rows are right" in verdict.reason
+    assert "More rows would tell whether it is 90.0 % in the long run" in verdict.reason
+    assert decide(Trained(), evaluation(rows(98, 100), np.full(100, 0.9)), 0.9).headline.startswith("Yes, this model")
+
+
+@pytest.mark.parametrize("n", [50, 100, 300])
+def test_chance_alone_is_rarely_trusted(n):
+    """Certainties that tell nothing, and an accuracy of 85 % where 90 % are required."""
+    rng, answers = np.random.default_rng(n), []
+    for _ in range(200):
+        made_up = evaluation(rng.random(n) < 0.85, rng.uniform(0.5, 1, n))
+        answers.append(decide(Trained(), made_up, 0.9))
+    assert np.mean([verdict.headline.startswith("Yes, this model") for verdict in answers]) <= 0.03
+    assert np.mean([verdict.answer == "only" for verdict in answers]) <= 0.08
+
+
+def test_a_certified_factor_is_what_its_model_is_asked_for_without_labels():
+    """The recommended option must be one that the model has."""
+    blind = evaluation(np.ones(100, dtype=bool), np.linspace(0.5, 1, 100))
+    answers = blind.answers._replace(certainty={"certified factor": np.linspace(0, 2, 100)})
+    blind = blind._replace(
+        judged={}, is_right=np.empty(0, dtype=bool), answers=answers, thresholds={"certified factor": 1.0}
+    )
+    verdict = decide(Trained(80), blind, 0.9)
+    assert (verdict.answer, verdict.threshold) == ("only", 1.5)
+    assert "(--abstain-below factor=1.5)" in verdict.recommendation
 
 
 def test_yes_but_drifted():
@@ -144,7 +174,12 @@ def test_no_since_one_answer_for_all_is_as_good():
 
 
 def test_no_confidence_is_enough():
-    verdict = decide(Trained(), evaluation(rows(70, 100), np.linspace(0.99, 0.5, 100)[::-1]), 0.9)
+    upside_down = decide(Trained(), evaluation(rows(70, 100), np.linspace(0.99, 0.5, 100)[::-1]), 0.9)
+    assert upside_down.answer == "no"
+    assert "its probability does not surely tell which ones: 70.0 % of all rows are" in upside_down.reason
+    # 80 % of the surer half are right and 40 % of the other.
+    right = np.arange(100) % 5 >= np.where(np.arange(100) < 50, 1, 3)
+    verdict = decide(Trained(), evaluation(right, np.where(np.arange(100) < 50, 0.9, 0.6)), 0.9)
     assert verdict.answer == "no"
     assert "At no probability that enough rows have are 90.0 % of the decisions right" in verdict.reason
 

@@ -1,5 +1,7 @@
 """The experiments on certainty: cells that say what they should, on shipped data, and their summaries."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,9 @@ def test_accuracy_of_ours_and_of_others():
     first = summary.tables["eleven_accuracy_ranks"].rows
     assert place["place"].split()[0] == str([row["method"] for row in first].index("kernel") + 1)
     assert place["of"] == len(first)
+    together = summary.tables["all_accuracy_ranks"].rows
+    assert {row["method"] for row in together} == {*OURS_METHODS, *PEERS}
+    assert all(row["wins"] + row["ties"] + row["losses"] == 4 for row in together if row["method"] != "kernel")
     assert place["mean rank"] == next(row["mean rank"] for row in first if row["method"] == "kernel")
 
 
@@ -108,8 +113,12 @@ def test_sets_of_ours_and_of_others():
             assert measured["coverage"] <= 1
             assert measured["size"] > 0.5
     summary = experiment.summarise(results)
-    pytest.importorskip("crepes")
-    assert any(row["method"].startswith("split conformal") for row in summary.tables["sets"].rows)
+    has_conformal = find_spec("crepes") is not None
+    named = [any(row["method"].startswith("split conformal") for row in summary.tables["sets"].rows)]
+    named.append(not any("left out" in sentence for sentence in summary.questions[0].answer))
+    assert named == [has_conformal, has_conformal]
+    # With two classes, all labels of probability 0.2 or more are the u80 sets: they do not count twice.
+    assert all(row["of"] == 6 + has_conformal for row in summary.tables["sets_places"].rows)
     assert set(summary.tables) == {"sets", "sets_further", "sets_places"}
     check_questions(summary, ["How sure may I be?"])
 
@@ -156,10 +165,30 @@ def test_wins_ties_and_losses():
     assert reverse == [first, second]
 
 
+def test_one_large_gain_does_not_turn_the_test_around():
+    """Thirteen small losses and one large win, so that the mean is ours: significantly worse all the same."""
+    ours = np.r_[np.full(13, 0.5), 0.9]
+    others = np.r_[0.5 + 0.001 * np.arange(1, 14), 0.1]
+    assert ours.mean() > others.mean()
+    ranking = rank_methods(np.stack([ours, others], axis=1), ["ours", "other"], more_is_better=True)
+    assert ranking.better_than("ours") == ["other"]
+    assert ranking.worse_than("ours") == []
+    assert ranking.worse_than("other") == ["ours"]
+
+
 def test_a_place_may_be_shared():
     values = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])
     ranking = rank_methods(values, ["a", "b", "c"], more_is_better=False)
     assert [ranking.place(method) for method in ranking.methods] == ["1 (shared)", "1 (shared)", "3"]
+
+
+def test_differences_by_rounding_are_ties():
+    """Means of the same accuracies in another order."""
+    values = np.array([[0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1, 0.9], [0.5, 0.5, 0.7]])
+    assert values[0, 0] != values[0, 1]
+    ranking = rank_methods(100 * values, ["a", "b", "c"], more_is_better=True)
+    np.testing.assert_array_equal(ranking.ranks, [2.5, 2.5, 1])
+    assert not ranking.gains_over("a")["b"].any()
 
 
 def test_data_sets_that_lack_a_method_do_not_count():
@@ -183,7 +212,8 @@ def test_coverage_of_gaussian_classes_and_data_sets(monkeypatch):
     assert 0.6 < ours["coverage"] <= 1
     assert ours["score"] >= ours["width"] > 0
     summary = coverage.summarise(results)
-    assert set(summary.tables) == {"coverage_gaussian", "coverage_data"}
+    assert set(summary.tables) == {"coverage_gaussian", "coverage_data", "coverage_sets"}
+    assert summary.tables["coverage_sets"].rows[0]["ours"] == pytest.approx(100 * ours["coverage"])
     check_questions(summary, ["How sure may I be?"])
     assert f"in {100 * ours['coverage']:.0f} to {100 * ours['coverage']:.0f} %" in summary.questions[0].answer[0]
 

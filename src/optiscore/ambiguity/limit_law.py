@@ -118,19 +118,54 @@ class LimitLaw:
         return cls(np.maximum(np.linalg.eigvalsh(form(eta, fractions)), 0))
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Probability of at most x."""
+        """Probability of at most x.
+
+        Parameters
+        ----------
+        x : array-like
+            Any numbers.
+
+        Returns
+        -------
+        ndarray
+        """
         values = np.asarray(x, dtype=np.float64)
         lower, tail, _ = self._tail(values / self.weights[0])
         return np.where(np.isnan(values), np.nan, np.where(lower, tail, 1 - tail))
 
     def pdf(self, x: ArrayLike) -> FloatArray:
-        """Density at x."""
+        """Density at x.
+
+        Parameters
+        ----------
+        x : array-like
+            Any numbers.
+
+        Returns
+        -------
+        ndarray
+        """
         values = np.asarray(x, dtype=np.float64)
         density = self._invert(values / self.weights[0])[1] / self.weights[0]
         return np.where(np.isnan(values), np.nan, density)
 
     def ppf(self, probability: ArrayLike) -> FloatArray:
-        """The x with cdf(x) = probability, for probabilities strictly between 0 and 1."""
+        """The x with cdf(x) = probability.
+
+        Parameters
+        ----------
+        probability : array-like
+            Probabilities, strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        ValueError
+            If some probability is not between 0 and 1.
+        """
         p = check_probability(probability, "probability")
         # The largest term alone is smaller than the sum; Markov's inequality bounds from above.
         lower = np.log(np.maximum(2 * gammaincinv(0.5, p), _SMALLEST))
@@ -152,7 +187,19 @@ class LimitLaw:
         return self.weights[0] * np.exp(roots.root).reshape(p.shape)
 
     def sample(self, n_samples: int, random_state: int | np.random.Generator | None = None) -> FloatArray:
-        """Independent draws."""
+        """Independent draws.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many.
+        random_state : int, Generator or None, default=None
+            Seed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         rng = np.random.default_rng(random_state)
         draws = np.empty(n_samples)
         for start in range(0, n_samples, _BLOCK):

@@ -62,8 +62,12 @@ def empirical_radius(
         The samples behind the moments.
     quantile : float, default=0.5
         Probability, between 0 and 1, with which the true moments shall lie in the set.
-    mean, covariance, sample_weight, max_samples
-        As for `LimitLaw.from_samples`.
+    mean, covariance : array-like, default=None
+        The moments; None stands for the samples' own (covariance with denominator n).
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples; integers act as repetitions.
+    max_samples : int, default=4000
+        So many samples stand for all where both they and the moments are more, as for `LimitLaw.from_samples`.
 
     Returns
     -------

@@ -258,7 +258,12 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         return RadiusSearchDisplay.from_estimator(self, ax=ax, **keywords)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets which metadata: samples' weights here, the rest to the splitter and the scorer."""
+        """Who gets which metadata: samples' weights here, the rest to the splitter and the scorer.
+
+        Returns
+        -------
+        MetadataRouter
+        """
         to_splitter = MethodMapping().add(caller="fit", callee="split")
         to_scorer = MethodMapping().add(caller="fit", callee="score")
         router = MetadataRouter(owner=self).add_self_request(self)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -15,6 +15,9 @@ from rich.console import Console
 from .. import __version__
 from ..experiments import GROUPS, NAMES
 from ..io.progress import Progress
+
+if TYPE_CHECKING:
+    from .judging import Asked
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -268,13 +271,14 @@ def evaluate(
 
     - `optiscore evaluate model.skops test.csv`
     """
+    from .judging import judge
     from .show import show_evaluation
 
-    trained, _, evaluation, verdict = _judge(
-        model, test, abstain_below, required_accuracy, decimal, seed, quiet or as_json, "nothing is kept"
-    )
+    asked = _question(model, test, abstain_below, required_accuracy, decimal, seed)
+    with _stopped_by_hand("nothing is kept"):
+        judged = judge(asked, _progress(test, quiet or as_json))
     if as_json or not quiet:
-        show_evaluation(trained, evaluation, verdict, as_json)
+        show_evaluation(judged.trained, judged.evaluation, judged.verdict, as_json)
 
 
 @app.command()
@@ -294,52 +298,31 @@ def report(
     - `optiscore report model.skops test.csv -o report.html`
     """
     from ..io.whole_files import write_atomically
+    from .judging import judge
     from .outputs import check_output
+    from .page import render
     from .show import print_json
 
     check_output(out, model, test)
-    kept = f"{out} is not written, what was there is as it was"
-    trained, rows, evaluation, verdict = _judge(
-        model, test, abstain_below, required_accuracy, decimal, seed, quiet or as_json, kept
-    )
-    from .page import render
-
-    with _stopped_by_hand(kept):
-        write_atomically(out, render(trained, rows, evaluation, verdict, Path(test).name).encode())
+    asked = _question(model, test, abstain_below, required_accuracy, decimal, seed)
+    with _stopped_by_hand(f"{out} is not written, what was there is as it was"):
+        judged = judge(asked, _progress(test, quiet or as_json))
+        write_atomically(out, render(judged, Path(test).name).encode())
     if as_json:
-        print_json({"page": str(out), "verdict": verdict._asdict()})
+        print_json({"page": str(out), "verdict": judged.verdict._asdict()})
     elif not quiet:
-        print(f"{verdict.headline} {verdict.reason} {verdict.recommendation}\n{out}")
+        said = judged.verdict
+        print(f"{said.headline} {said.reason} {said.recommendation}\n{out}")
 
 
-def _judge(
-    model: str,
-    test: str,
-    abstain_below: list[str] | None,
-    required: float,
-    decimal: str | None,
-    seed: int,
-    quiet: bool,
-    kept: str,
-) -> tuple[Any, Any, Any, Any]:
-    """The model, the rows, their evaluation and the verdict."""
-    from .answers import thresholds_for
-    from .evaluation import evaluate as evaluate_on
-    from .evaluation import read_rows
-    from .table_model import TableModel
-    from .tables import estimate_rows
-    from .verdict import decide
+def _question(
+    model: str, test: str, abstain_below: list[str] | None, required: float, decimal: str | None, seed: int
+) -> "Asked":
+    from .judging import Asked
 
     if not 0 < required <= 1:
         raise typer.BadParameter("--required-accuracy must be above 0 and at most 1, such as 0.9.")
-    with _stopped_by_hand(kept):
-        trained = TableModel.load(model)
-        thresholds = thresholds_for(trained.classifier, trained.least_typical, abstain_below or [])
-        progress = _progress(test, quiet)
-        with progress("reading", estimate_rows(test)) as advance:
-            rows = read_rows(trained, test, _check_decimal(decimal or trained.decimal), advance)
-        evaluation = evaluate_on(trained, rows, thresholds, seed, progress)
-        return trained, rows, evaluation, decide(trained, evaluation, required)
+    return Asked(model, test, abstain_below or [], required, decimal and _check_decimal(decimal), seed)
 
 
 @app.command()

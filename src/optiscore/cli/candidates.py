@@ -90,7 +90,7 @@ def parse_priors(text: str, labels: np.ndarray) -> list[float]:
     if text == "equal":
         return [1 / len(names)] * len(names)
     given: dict[str, float] = {}
-    for part in text.split(","):
+    for part in _pairs(text):
         name, _, number = part.rpartition("=")
         try:
             if name.strip() in given:
@@ -101,6 +101,17 @@ def parse_priors(text: str, labels: np.ndarray) -> list[float]:
     if sorted(given) != sorted(names) or not np.isclose(sum(given.values()), 1) or min(given.values()) <= 0:
         raise ValueError(f"--priors must have a positive number for each of {', '.join(names)}, together 1.")
     return [given[name] for name in names]
+
+
+def _pairs(text: str) -> list[str]:
+    """The parts between commas that have an equals sign each: labels may hold commas, too."""
+    pairs, pending = [], list[str]()
+    for part in text.split(","):
+        pending.append(part)
+        if "=" in part:
+            pairs.append(",".join(pending))
+            pending = []
+    return [*pairs, ",".join(pending)] if pending else pairs
 
 
 def _number_or_name(text: str) -> str | float:

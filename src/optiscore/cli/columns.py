@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .tables import COMMA_NUMBER, check_name, numbers
+from .tables import COMMA_NUMBER, are_integers, check_name, numbers
 
 #: Text columns with more distinct values than this are encoded by what they tell about the label.
 MANY_VALUES = 30
@@ -141,9 +141,8 @@ class ColumnSurvey:
             values = numbers(column)
             self._are_numbers = values is not None
             if values is not None:
-                known = values[~np.isnan(values)]
-                self._n_not_numbers += len(values) - len(known)
-                self._are_integers = self._are_integers and bool((known == np.round(known)).all())
+                self._n_not_numbers += int(np.isnan(values).sum())
+                self._are_integers = self._are_integers and are_integers(values)
         self._are_dates = self._are_dates and seconds(column) is not None
 
     def result(self, name: str, choices: Choices) -> Column:

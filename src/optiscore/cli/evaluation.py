@@ -1,7 +1,9 @@
 """How a trained model does on rows of a table, beside QDA, LDA and logistic regression; with labels or without."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from scipy.stats import rankdata, t
 from ..io.progress import Progress
 from ..metrics import area_under_risk_coverage, log_losses
 from .answers import Answers, abstentions, ask
-from .preparation import labelled_rows, labels_of
+from .preparation import has_label, labels_of
 from .table_model import UNKNOWN, Interval, TableModel, proportion
 from .tables import check_name, read_table
 from .watch import TableDrift
@@ -65,15 +67,13 @@ class Evaluation(NamedTuple):
     n_trained_on : int
         About how many of them are training rows.
     is_right : ndarray of shape (n_rows,), or empty
-        Which predictions are right, where the rows have labels.
+        Which predictions are right, where the rows have labels; so are all that follow.
     judged : dict of str to Judged
-        Every method on the rows, where they have labels.
+        Every method on the rows.
     methods : dict of str to dict of str to Interval
         Their measures.
     recalls : dict of str to (int, int)
         By class: rows that are right, and all of them.
-    decided : (int, int)
-        Rows that are right, and all, of those that do not go to a person.
     majority : (str, int)
         The most frequent class of the training rows, and how many rows are of it.
     advantages : dict of str to Interval
@@ -89,14 +89,19 @@ class Evaluation(NamedTuple):
     unseen: dict[str, int]
     drift: TableDrift
     n_trained_on: int
-    is_right: np.ndarray
-    judged: dict[str, Judged]
-    methods: dict[str, dict[str, Interval]]
-    recalls: dict[str, tuple[int, int]]
-    decided: tuple[int, int]
-    majority: tuple[str, int]
-    advantages: dict[str, Interval]
-    information: Interval
+    is_right: np.ndarray = np.empty(0, dtype=bool)
+    judged: Mapping[str, Judged] = MappingProxyType({})
+    methods: Mapping[str, dict[str, Interval]] = MappingProxyType({})
+    recalls: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    majority: tuple[str, int] = "", 0
+    advantages: Mapping[str, Interval] = MappingProxyType({})
+    information: Interval = UNKNOWN
+
+    @property
+    def decided(self) -> tuple[int, int]:
+        """Rows that are right, and all, of those that do not go to a person; without labels none is known as right."""
+        stays = self.reasons == ""
+        return int(self.is_right[stays].sum()) if self.has_labels else 0, int(stays.sum())
 
     @property
     def n_rows(self) -> int:
@@ -124,13 +129,14 @@ def read_rows(trained: TableModel, path: str, decimal: str | None, advance: Call
     """Rows from a table: those with labels, or all where there are no labels."""
     target = trained.target
     table = read_table(path, decimal or trained.decimal, (target, *trained.ids), advance)
-    n_rows, codes = table.num_rows, None
-    if target in table.column_names and (labelled := labelled_rows(table, target, path)).num_rows:
-        table, codes = labelled, _codes(labelled[target], trained, path)
     for name in trained.ids:
         check_name(name, table.column_names, path)
+    n_rows, codes, names = table.num_rows, None, _row_names(table, trained.ids)
+    if target in table.column_names and (known := has_label(table, target, path).to_numpy()).any():
+        table, names = table.filter(pa.array(known)), list(compress(names, known))
+        codes = _codes(table[target], trained, path)
     frame = trained.frame(table, path)
-    return Rows(frame, trained.features(frame), codes, _row_names(table, trained.ids), n_rows - table.num_rows)
+    return Rows(frame, trained.features(frame), codes, names, n_rows - table.num_rows)
 
 
 def _row_names(table: pa.Table, ids: Sequence[str]) -> list[str]:
@@ -160,7 +166,6 @@ def evaluate(
     reasons = abstentions(answers.certainty, thresholds)
     with progress("looking for drift in", None):
         drift = trained.watch.compare(rows.frame, answers.predicted, trained.labels)
-    decided = reasons == ""
     found = Evaluation(
         answers=answers,
         reasons=reasons,
@@ -169,22 +174,19 @@ def evaluate(
         unseen=trained.count_unseen(rows.frame),
         drift=drift,
         n_trained_on=trained.seen.count(rows.frame),
-        is_right=np.empty(0, dtype=bool),
-        judged={},
-        methods={},
-        recalls={},
-        decided=(0, int(decided.sum())),
-        majority=("", 0),
-        advantages={},
-        information=UNKNOWN,
     )
     if rows.codes is None:
         return found
-    codes = rows.codes
     with progress("asking other methods about", None):
         judged = _judge_all(trained, rows, answers)
-    with progress("measuring", _n_repeats(len(codes)) * len(judged)) as advance:
-        methods = {name: _measure(each, codes, seed, advance) for name, each in judged.items()}
+    with progress("measuring", _n_repeats(len(rows.codes)) * len(judged)) as advance:
+        methods = {name: _measure(each, rows.codes, seed, advance) for name, each in judged.items()}
+    return _with_labels(found._replace(judged=judged, methods=methods), trained, rows.codes)
+
+
+def _with_labels(found: Evaluation, trained: TableModel, codes: np.ndarray) -> Evaluation:
+    """What the labels say of the model, beside the measures of all methods."""
+    answers, judged = found.answers, found.judged
     right = answers.predicted == codes
     counts = [count for _, count in trained.class_counts]
     majority = int(np.argmax(counts))
@@ -192,10 +194,7 @@ def evaluate(
     members = {label: codes == code for code, label in enumerate(trained.labels)}
     return found._replace(
         is_right=right,
-        judged=judged,
-        methods=methods,
         recalls={label: (int(right[of].sum()), int(of.sum())) for label, of in members.items()},
-        decided=(int(right[decided].sum()), int(decided.sum())),
         majority=(trained.labels[majority], int((codes == majority).sum())),
         advantages={name: paired_difference(j.predicted == codes, right) for name, j in judged.items() if name != OURS},
         information=_mean_interval(-frequencies[codes] - log_losses(answers.proba.T, codes)),
@@ -259,7 +258,10 @@ def _measure(judged: Judged, codes: np.ndarray, seed: int, advance: Callable[[in
     interval = _bootstrap_interval if is_resampled else _interval_of_parts
     measured = {name: interval(value, np.array([each[name] for each in found])) for name, value in whole.items()}
     measured["accuracy"] = proportion(int((judged.predicted == codes).sum()), n)
-    return measured
+    # All but the log loss are fractions.
+    return {
+        name: each if name == "log loss" else each._replace(high=min(each.high, 1.0)) for name, each in measured.items()
+    }
 
 
 def _bootstrap_interval(value: float, found: np.ndarray) -> Interval:
@@ -273,7 +275,7 @@ def _bootstrap_interval(value: float, found: np.ndarray) -> Interval:
 def _interval_of_parts(value: float, found: np.ndarray) -> Interval:
     known = found[~np.isnan(found)]
     error = float(t.ppf(0.975, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else np.nan
-    return Interval(value, value - error, value + error)
+    return Interval(value, max(value - error, 0.0), value + error)
 
 
 def _auc(proba: np.ndarray, codes: np.ndarray, present: np.ndarray) -> float:

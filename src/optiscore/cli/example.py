@@ -5,7 +5,7 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from ..io.whole_files import write_atomically
+from ..io.whole_files import all_or_none
 from .outputs import check_new
 
 
@@ -17,6 +17,7 @@ def write_example(folder: Path, force: bool) -> list[Path]:
     paths = [folder / "train.csv", folder / "test.csv"]
     for path in paths:
         check_new(path, force)
-    for part, path in zip(parts, paths, strict=True):
-        write_atomically(path, part.to_csv(index=False).encode())
+    with all_or_none(*paths) as written:
+        for part, path in zip(parts, written, strict=True):
+            path.write_bytes(part.to_csv(index=False).encode())
     return paths

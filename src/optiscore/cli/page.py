@@ -11,18 +11,21 @@ from sklearn.metrics import confusion_matrix
 
 from .. import __version__
 from ..metrics import risk_coverage_curve
+from ..numerics.types import FloatArray
 from .answers import in_words
 from .evaluation import OURS, Evaluation, Judged, Rows
+from .judging import Judgement
 from .plane import draw
 from .show import facts_of
 from .table_model import TableModel, percent, proportion
-from .verdict import Verdict, kept_by_others
+from .verdict import kept_by_others
 
 _MAX_CURVE, _MAX_DOTS, _MAX_LISTED, _MAX_ROWS = 400, 2_000, 40, 20_000
 
 
-def render(trained: TableModel, rows: Rows, evaluation: Evaluation, verdict: Verdict, source: str) -> str:
+def render(judged: Judgement, source: str) -> str:
     """The page as text; it needs nothing else."""
+    trained, rows, evaluation, verdict = judged
     data: dict[str, Any] = {
         "classes": trained.labels,
         "verdict": verdict.threshold,
@@ -129,7 +132,7 @@ def _plane(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str,
     certainty = next(iter(evaluation.answers.certainty.values()))
     plane: dict[str, Any] = {
         "axes": picture.axes,
-        "dots": picture.coordinates[dots].round(3).tolist(),
+        "dots": np.stack([_short(column) for column in picture.coordinates[dots].T], axis=1).tolist(),
         "predicted": evaluation.answers.predicted[dots].tolist(),
         "truth": None if rows.codes is None else rows.codes[dots].tolist(),
         "certainty": [None if np.isinf(value) else float(value) for value in certainty[dots]],
@@ -140,8 +143,14 @@ def _plane(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str,
     if picture.background is not None:
         grid = picture.background
         plane["grid"] = {
-            "x": grid["x"].round(4).tolist(),
-            "y": grid["y"].round(4).tolist(),
+            "x": _short(grid["x"]).tolist(),
+            "y": _short(grid["y"]).tolist(),
             "code": (2 * grid["labels"] + grid["decided"]).tolist(),
         }
     return plane
+
+
+def _short(values: FloatArray) -> FloatArray:
+    """Numbers with no more digits than a picture of them shows."""
+    span = np.ptp(values)
+    return values.round(4 - int(np.floor(np.log10(span)))) if 1e-100 < span < 1e100 else values

@@ -19,7 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEnco
 
 from ..features.dates import expand_dates, name_dates
 from .columns import MANY_VALUES, Column, seconds
-from .tables import column_of, numbers
+from .tables import are_integers, column_of, numbers
 
 #: What stands for a missing cell of a category or a text.
 MISSING_TEXT = "(missing)"
@@ -49,7 +49,7 @@ def _values(known: Column, column: pa.ChunkedArray, path: str) -> Any:
     else:
         text = _with_plain_booleans(column.cast(pa.string()))
         codes = numbers(column) if known.is_integer else None
-        if codes is not None and (codes == np.round(codes))[~np.isnan(codes)].all():
+        if codes is not None and are_integers(codes):
             # Codes are the same however they are spelled: 1 and 1.0.
             return np.array([MISSING_TEXT if np.isnan(code) else str(int(code)) for code in codes], dtype=object)
         return text.to_pandas().astype(object).where(text.is_valid().to_pandas(), MISSING_TEXT).to_numpy()
@@ -137,11 +137,16 @@ def make_model(columns: Sequence[Column], classifier: Any, seed: int) -> Pipelin
 
 def labelled_rows(table: pa.Table, target: str, path: str) -> pa.Table:
     """The rows that have a label."""
+    return table.filter(has_label(table, target, path))
+
+
+def has_label(table: pa.Table, target: str, path: str) -> pa.ChunkedArray:
+    """Which rows have a label."""
     column = column_of(table, target, path)
     is_known = pc.is_valid(column)
     if pa.types.is_floating(column.type):
         is_known = pc.and_(is_known, pc.invert(pc.fill_null(pc.is_nan(column), True)))
-    return table.filter(is_known)
+    return is_known
 
 
 def encode(pipeline: Pipeline, frame: pd.DataFrame) -> np.ndarray:
@@ -172,7 +177,7 @@ def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.nda
     """Labels: integers where all are spelled as such ("7", "7.0", not "007"), else text; or as the model has them."""
     text = [label.strip() for label in _with_plain_booleans(column.cast(pa.string())).to_pylist()]
     values = None if pa.types.is_boolean(column.type) else numbers(column)
-    if values is None or not ((np.abs(values) < 2**53) & (values == np.round(values))).all():
+    if values is None or np.isnan(values).any() or not are_integers(values):
         return np.array(text, dtype=str)
     if as_numbers is None:
         as_numbers = pa.types.is_floating(column.type) or all(

@@ -14,7 +14,6 @@ from .columns import MOST_COUNTED
 from .evaluation import OURS, Evaluation, as_plain
 from .prediction import Tally
 from .remarks import left_out_accuracy, majority, recalls, remarks
-from .selection import SHARED
 from .table_model import Interval, TableModel, proportion
 from .verdict import Verdict
 
@@ -28,7 +27,7 @@ def facts_of(trained: TableModel) -> dict[str, Any]:
         "rows without label": trained.n_unlabelled,
         "rows of the sample for encodings and accuracy": trained.n_sampled,
         "target": trained.target,
-        "model": trained.kind,
+        "model": trained.taken,
         "why": trained.reason,
         "compared": [{"model": name, "log loss": loss, "accuracy": right} for name, loss, right in trained.tried],
         "judged by": trained.how,
@@ -77,12 +76,12 @@ def show_training(trained: TableModel, as_json: bool) -> None:
     console.print(_classes(facts))
     if len(trained.tried) > 1:
         compared = Table("model", "log loss", "accuracy", title=f"Models, judged by {trained.how}")
-        is_shared = getattr(trained.classifier, "covariance", "") == "shared"
-        taken = SHARED if is_shared else trained.kind
         for name, loss, right in trained.tried:
-            compared.add_row(name, f"{loss:.3f}", f"{100 * right:.1f} %", style="bold" if name == taken else None)
+            compared.add_row(
+                name, f"{loss:.3f}", f"{100 * right:.1f} %", style="bold" if name == trained.taken else None
+            )
         console.print(compared)
-        console.print(f"Taken: {trained.kind}; {trained.reason}")
+        console.print(f"Taken: {trained.taken}; {trained.reason}")
     right, of = int(np.trace(trained.confusion)), int(np.sum(trained.confusion))
     label, share = majority(trained)
     console.print(

@@ -1,7 +1,6 @@
 """One table cut into two: rows for training, and rows that the model must not see before it is judged."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..io.whole_files import all_or_none
 from .outputs import check_new
 from .tables import check_suffix, column_of, read_table, table_writer
 
@@ -41,11 +41,10 @@ def split_table(
             f"{path} has too few rows to be cut: two of each label in column {target!r} are for training, and none "
             f"of {len(is_test)} is left to judge on. Is it the column of labels?"
         )
-    with ExitStack() as stack:
-        # Both are there, or neither is.
-        writers = [stack.enter_context(table_writer(str(each))) for each in paths]
-        for write, chosen in zip(writers, (~is_test, is_test), strict=True):
-            write(table.filter(pa.array(chosen)))
+    with all_or_none(*paths) as written:
+        for each, chosen in zip(written, (~is_test, is_test), strict=True):
+            with table_writer(str(each)) as write:
+                write(table.filter(pa.array(chosen)))
     counted: list[dict[str, Any]] = pc.value_counts(labels.drop_null()).to_pylist()
     return paths, [str(each["values"]) for each in counted if each["counts"] == 1]
 

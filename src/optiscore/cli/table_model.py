@@ -136,6 +136,12 @@ class TableModel:
         return self.pipeline[-1]
 
     @property
+    def taken(self) -> str:
+        """The name under which it was compared with others."""
+        is_shared = self.kind == MODERATED and self.classifier.covariance == "shared"
+        return SHARED if is_shared and any(name == SHARED for name, _, _ in self.tried) else self.kind
+
+    @property
     def labels(self) -> list[str]:
         """The labels as text."""
         return [str(label) for label in self.classifier.classes_]

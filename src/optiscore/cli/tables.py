@@ -218,11 +218,18 @@ def _checked(table: pa.Table, path: str) -> pa.Table:
 
 
 def _with_plain_text(table: pa.Table) -> pa.Table:
-    """Columns of other kinds of text as text, on which everything works."""
+    """Columns of other kinds of text as text, and those that are coded by a dictionary decoded."""
     for i, kind in enumerate(table.schema):
-        if str(kind.type) == "string_view":
+        column = table.column(i)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_large_string(column.type):
+            column = column.cast(pa.string())
+        elif str(column.type) == "string_view":
             # Older versions of pyarrow cannot cast it.
-            table = table.set_column(i, kind.name, pa.array(table.column(i).to_pylist(), pa.string()))
+            column = pa.array(column.to_pylist(), pa.string())
+        if column.type != kind.type:
+            table = table.set_column(i, kind.name, column)
     return table
 
 
@@ -296,7 +303,7 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray | None:
     """A column as numbers with NaN for missing cells; None if some cell is none."""
     if pa.types.is_duration(column.type) or pa.types.is_time(column.type):
         column = column.cast(pa.int64() if column.type.bit_width == 64 else pa.int32())
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if pa.types.is_string(column.type):
         column = pa.compute.utf8_trim_whitespace(column)
     try:
         cast = column.cast(pa.float64())
@@ -304,6 +311,12 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray | None:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     return cast.to_numpy().astype(np.float64)
+
+
+def are_integers(values: np.ndarray) -> bool:
+    """Whether all numbers that are known are integers, and small enough to be told from their neighbours."""
+    known = values[~np.isnan(values)]
+    return bool(((np.abs(known) < 2**53) & (known == np.round(known))).all())
 
 
 def column_of(table: pa.Table, name: str, path: str) -> pa.ChunkedArray:

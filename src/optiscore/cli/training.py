@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,18 @@ from .candidates import parse_priors
 from .columns import Choices, Column, mark_labels
 from .preparation import encode, labelled_rows, labels_of, make_model, new_values_allowed, to_frame
 from .seen_rows import SeenRows
-from .selection import KERNEL, MODERATED, MOST_KERNEL_ROWS, SHARED, Trial, Tried, choose, split_folds, try_model
+from .selection import (
+    KERNEL,
+    MODERATED,
+    MOST_KERNEL_ROWS,
+    SHARED,
+    Trial,
+    Tried,
+    choose,
+    rows_to_judge,
+    split_folds,
+    try_model,
+)
 from .survey import Survey, survey_table
 from .table_model import TableModel
 from .tables import read_blocks
@@ -73,6 +84,17 @@ class Plan:
         return name == MODERATED or hasattr(classifier, "partial_fit")
 
 
+class _Prepared(NamedTuple):
+    """A table as models see it: its columns as a frame and as features, labels, and the class of each row."""
+
+    survey: Survey
+    columns: list[Column]
+    frame: pd.DataFrame
+    features: np.ndarray
+    labels: np.ndarray
+    codes: np.ndarray
+
+
 def train(plan: Plan, n_rows: int | None, progress: Progress) -> TableModel:
     """Read a table and train on it; beyond what memory shall hold, block by block if the classifier can."""
     with progress("reading", n_rows) as advance:
@@ -86,21 +108,34 @@ def train(plan: Plan, n_rows: int | None, progress: Progress) -> TableModel:
             advance=advance,
         )
     _check_classes(survey, plan)
-    columns = survey.columns
-    frame = to_frame(survey.table, columns, plan.path)
+    model, table = _prepare(plan, survey)
+    tried = _try_all(plan, table, progress)
+    best, reason = choose(tried)
+    model.steps[-1] = ("classifier", best.classifier)
+    if not survey.is_whole:
+        with progress("training", n_rows) as advance:
+            model.steps[-1] = ("classifier", _fit_blocks(plan, model, table.columns, survey.counts, advance))
+    return _described(plan, table, model, tried, best, reason)
+
+
+def _prepare(plan: Plan, survey: Survey) -> tuple[Pipeline, _Prepared]:
+    """A pipeline whose columns are encoded, without its classifier yet, and what comes out of it."""
+    frame = to_frame(survey.table, survey.columns, plan.path)
     labels, codes = np.unique(survey.labels, return_inverse=True)
-    columns = mark_labels(columns, frame, codes)
+    columns = mark_labels(survey.columns, frame, codes)
     model = make_model(columns, None, plan.seed)
     # Encodings of text by the labels are cross-fitted here: the classifier and the others are trained on the same.
     with new_values_allowed():
         features = model[:-1].fit_transform(frame, survey.labels)
-    tried = _try_all(plan, survey, frame, features, labels, codes, progress)
-    best, reason = choose(tried)
+    return model, _Prepared(survey, columns, frame, features, labels, codes)
+
+
+def _described(
+    plan: Plan, table: _Prepared, model: Pipeline, tried: Sequence[Tried], best: Tried, reason: str
+) -> TableModel:
+    """The trained model with all that is known of it and of the table."""
+    survey, columns, frame, features, labels, codes = table
     judged = best.judged
-    model.steps[-1] = ("classifier", best.classifier)
-    if not survey.is_whole:
-        with progress("training", n_rows) as advance:
-            model.steps[-1] = ("classifier", _fit_blocks(plan, model, columns, survey.counts, advance))
     peers, failed = _fit_peers(features, survey.labels)
     return TableModel(
         pipeline=model,
@@ -127,31 +162,24 @@ def train(plan: Plan, n_rows: int | None, progress: Progress) -> TableModel:
     )
 
 
-def _try_all(
-    plan: Plan,
-    survey: Survey,
-    frame: pd.DataFrame,
-    features: np.ndarray,
-    labels: np.ndarray,
-    codes: np.ndarray,
-    progress: Progress,
-) -> list[Tried]:
+def _try_all(plan: Plan, table: _Prepared, progress: Progress) -> list[Tried]:
     """Each candidate that such a table allows, trained and judged."""
-    candidates = dict(plan.candidates)
+    candidates, codes = dict(plan.candidates), table.codes
     if plan.priors is not None:
         for classifier in candidates.values():
-            classifier.set_params(priors=parse_priors(plan.priors, labels))
-    if len(candidates) > 1 and (not survey.is_whole or len(codes) > MOST_KERNEL_ROWS):
+            classifier.set_params(priors=parse_priors(plan.priors, table.labels))
+    if len(candidates) > 1 and (not table.survey.is_whole or len(codes) > MOST_KERNEL_ROWS):
         candidates.pop(KERNEL, None)
     # Only encodings of text know the labels, and must not know those of the rows that judge.
-    knows_labels = any(column.kind == "text" for column in survey.columns)
-    rows = frame if knows_labels else features
+    knows_labels = any(column.kind == "text" for column in table.columns)
+    rows = table.frame if knows_labels else table.features
 
     def make(classifier: Any) -> Any:
-        return make_model(survey.columns, classifier, plan.seed) if knows_labels else classifier
+        return make_model(table.columns, classifier, plan.seed) if knows_labels else classifier
 
-    trial = Trial(features, make, rows, codes, labels, plan.seed)
-    with progress(f"training {' and '.join(candidates)} on", 6 * len(candidates)) as advance:
+    trial = Trial(table.features, make, rows, codes, table.labels, plan.seed)
+    n_fits = (1 + split_folds(codes[rows_to_judge(codes, plan.seed)], plan.seed)[0]) * len(candidates)
+    with progress(f"training {' and '.join(candidates)} on", n_fits) as advance:
         return [try_model(name, classifier, trial, advance) for name, classifier in candidates.items()]
 
 

@@ -1,9 +1,12 @@
 """May a model be trusted on some rows? Yes, only above a confidence, or no; with one reason and one recommendation."""
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.stats import mannwhitneyu
 
+from ..numerics.types import BoolArray
 from .answers import FACTOR, REASONS, TYPICALITY, abstentions
 from .evaluation import OURS, Evaluation
 from .remarks import left_out_accuracy, no_better_than_majority
@@ -22,6 +25,9 @@ _LEAST_ADVANTAGE = 0.01
 # A threshold says something if so many rows, and such a part of all, are above it.
 _FEWEST_DECIDED, _LEAST_COVERAGE = _FEWEST_ROWS, 0.1
 
+# Of certainties that tell nothing, so few are taken for ones that do.
+_LEVEL = 0.05
+
 # A class that so many rows are of must be predicted for some.
 _FEWEST_OF_A_CLASS = 5
 
@@ -30,6 +36,7 @@ _FEWEST_OF_A_CLASS = 5
 _MANY_ABSTAIN, _MOST_UNLIKE = 0.05, 0.3
 
 _YES = "Yes, this model may be trusted on these rows."
+_YES_PERHAPS = "Yes, as far as {:,} rows can tell."
 _NO = "No, do not rely on this model for these rows."
 _NO_ANSWER = "No answer yet: {}."
 _SEEN = "A model knows the rows that it was trained on: how often it is right on them says nothing of others."
@@ -120,7 +127,10 @@ def _right_often_enough(evaluation: Evaluation, required: float, found: str) -> 
         advice = _retrain(evaluation) or "Choose other limits with --abstain-below, or train on rows like these."
         return Verdict("only", headline, f"{found}, but it abstains on most: {_reasons(evaluation)}.", advice)
     advice = _retrain(evaluation) or _use_another(evaluation, required) or _send_abstentions(evaluation)
-    return Verdict("yes", _YES, f"{found}.", advice)
+    if evaluation.methods[OURS]["accuracy"].low >= required:
+        return Verdict("yes", _YES, f"{found}.", advice)
+    perhaps = f"{found}. More rows would tell whether it is {percent(required)} in the long run, as required."
+    return Verdict("yes", _YES_PERHAPS.format(n), perhaps, advice)
 
 
 def _missed_classes(evaluation: Evaluation) -> str:
@@ -165,13 +175,9 @@ def _use_another(evaluation: Evaluation, required: float) -> str:
 
 
 def _above_a_threshold(evaluation: Evaluation, required: float) -> Verdict | None:
-    """The smallest threshold above which enough rows are right, of those that do not abstain for other reasons."""
-    sense, certainty = next(iter(evaluation.answers.certainty.items()))
-    stays, right, n = kept_by_others(evaluation), evaluation.is_right, evaluation.n_rows
-    for threshold in _FACTOR_LADDER if sense == FACTOR else _LADDER:
-        kept = stays & (certainty >= threshold)
-        if kept.sum() < max(_FEWEST_DECIDED, _LEAST_COVERAGE * n):
-            return None
+    """The smallest threshold above which enough rows are right, if certainty tells right from wrong at all."""
+    right = evaluation.is_right
+    for threshold, kept in _kept_by_threshold(evaluation, _FEWEST_DECIDED) if _certainty_tells(evaluation) else ():
         above = proportion(int(right[kept].sum()), int(kept.sum()))
         if above.value >= required:
             reason = (
@@ -179,13 +185,39 @@ def _above_a_threshold(evaluation: Evaluation, required: float) -> Verdict | Non
                 f"{percent(right.mean())}, and {percent(required)} are required. The limit was chosen on these rows"
                 f"{_never_above(evaluation, kept)}."
             )
-            send = (
-                f"Send the other {percent(1 - kept.mean())} to a person "
-                f"(--abstain-below {sense.split()[-1]}={threshold:g})."
-            )
-            headline = f"Only where its {sense} is at least {threshold:g}."
-            return Verdict("only", headline, reason, f"{send} {_retrain(evaluation)}".strip(), threshold)
+            return _only_above(evaluation, threshold, kept, reason, _retrain(evaluation))
     return None
+
+
+def _kept_by_threshold(evaluation: Evaluation, fewest: int) -> Iterator[tuple[float, BoolArray]]:
+    """Growing thresholds of the first sense of certainty, while enough rows reach them and abstain by no other."""
+    sense, certainty = next(iter(evaluation.answers.certainty.items()))
+    stays = kept_by_others(evaluation)
+    for threshold in _FACTOR_LADDER if sense == FACTOR else _LADDER:
+        kept = stays & (certainty >= threshold)
+        if kept.sum() < max(fewest, _LEAST_COVERAGE * evaluation.n_rows):
+            return
+        yield threshold, kept
+
+
+def _certainty_tells(evaluation: Evaluation) -> bool:
+    """Whether rows that are right are surely more certain than those that are wrong (Mann and Whitney, one-sided).
+
+    Else the best of many thresholds would often look good enough by chance.
+    """
+    certainty = next(iter(evaluation.answers.certainty.values()))
+    order = np.where(kept_by_others(evaluation), certainty, -1)
+    right = order[evaluation.is_right], order[~evaluation.is_right]
+    return all(map(len, right)) and bool(mannwhitneyu(*right, alternative="greater").pvalue < _LEVEL)
+
+
+def _only_above(evaluation: Evaluation, threshold: float, kept: BoolArray, reason: str, advice: str) -> Verdict:
+    """The answer "only", with the option that makes the other rows abstain."""
+    sense = next(iter(evaluation.answers.certainty))
+    send = f"Send the other {percent(1 - kept.mean())} to a person"
+    how = f"(--abstain-below {sense.split()[-1]}={threshold:g})"
+    headline = f"Only where its {sense} is at least {threshold:g}."
+    return Verdict("only", headline, reason, f"{send} {how}. {advice}".strip(), threshold)
 
 
 def _never_above(evaluation: Evaluation, kept: np.ndarray) -> str:
@@ -195,7 +227,7 @@ def _never_above(evaluation: Evaluation, kept: np.ndarray) -> str:
     return f"; there it never answers {', '.join(never[:5])}{' and more' if len(never) > 5 else ''}" if never else ""
 
 
-def kept_by_others(evaluation: Evaluation) -> np.ndarray:
+def kept_by_others(evaluation: Evaluation) -> BoolArray:
     """Rows that abstain by no sense of certainty but perhaps the first."""
     others = dict(list(evaluation.thresholds.items())[1:])
     if not others:
@@ -207,12 +239,16 @@ def _at_no_threshold(evaluation: Evaluation, required: float) -> Verdict:
     sense, certainty = next(iter(evaluation.answers.certainty.items()))
     right = evaluation.is_right
     surest = certainty >= np.quantile(certainty, 0.75, method="lower")
+    why = (
+        f"At no {sense} that enough rows have are {percent(required)} of the decisions right"
+        if _certainty_tells(evaluation)
+        else f"Too few are right, {percent(required)} are required, and its {sense} does not surely tell which ones"
+    )
     return Verdict(
         "no",
         _NO,
-        f"At no {sense} that enough rows have are {percent(required)} of the decisions right: {percent(right.mean())} "
-        f"of all rows are, and {_with_interval(proportion(int(right[surest].sum()), int(surest.sum())))} of the surest "
-        f"quarter.",
+        f"{why}: {percent(right.mean())} of all rows are, and "
+        f"{_with_interval(proportion(int(right[surest].sum()), int(surest.sum())))} of the surest quarter.",
         _retrain(evaluation) or "Give it more rows or better columns, or require less (--required-accuracy).",
     )
 
@@ -265,19 +301,15 @@ def _strange_rows(evaluation: Evaluation) -> str:
 
 def _by_own_probabilities(evaluation: Evaluation, required: float, unknown: str) -> Verdict:
     """Which rows are decided right often enough, if the model's probabilities are right."""
-    probability, stays = evaluation.answers.proba.max(axis=1), kept_by_others(evaluation)
-    for threshold in _LADDER:
-        kept = stays & (probability >= threshold)
-        if kept.mean() >= _LEAST_COVERAGE and probability[kept].mean() >= required:
-            return Verdict(
-                "only",
-                f"Only where its probability is at least {threshold:g}.",
+    answers = evaluation.answers
+    probability = answers.proba[np.arange(evaluation.n_rows), answers.predicted]
+    for threshold, kept in _kept_by_threshold(evaluation, 1):
+        if probability[kept].mean() >= required:
+            reason = (
                 f"By its own probabilities {percent(probability[kept].mean())} of these rows, {percent(kept.mean())} "
-                f"of all, are decided right, and {percent(required)} are required. {unknown}",
-                f"Send the other {percent(1 - kept.mean())} to a person "
-                f"(--abstain-below probability={threshold:g}), and label some rows to check.",
-                threshold,
+                f"of all, are decided right, and {percent(required)} are required. {unknown}"
             )
+            return _only_above(evaluation, threshold, kept, reason, "Label some rows to check.")
     return Verdict("no", _NO, f"{unknown} That is less than the {percent(required)} required.", _LABEL_SOME)
 
 

@@ -84,7 +84,23 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
 
     @only_if(Parent._check_for_blocks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one more block in memory, see the parent class; Dask's collections are for `fit`."""
+        """Learn from one more block in memory; Dask's collections are for `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        self : OptimisticScoreClassifier
+        """
         self._check_in_memory(X, y, sample_weight)
         return Parent.partial_fit(self, X, y, classes, sample_weight)
 

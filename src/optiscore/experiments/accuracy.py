@@ -1,6 +1,7 @@
 """Accuracy (not in the paper): the classifiers to be chosen, the paper's methods, and what users have today."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -10,7 +11,7 @@ from .experiment import COST, LOSSES, WHICH, Cell, Experiment, Question, Result,
 from .judging import complete_sets, judge, mean_over_splits
 from .methods import OURS, PAPER_METHODS, PEERS, train
 from .ranking import Ranking, draw_ranks, place_row, rank_methods, rank_rows
-from .suites import PAPER, SUITES, by_suite, load
+from .suites import FURTHER, PAPER, SUITES, by_suite, load
 
 _METHODS = {**OURS, **PEERS, **PAPER_METHODS}
 
@@ -18,6 +19,10 @@ _METHODS = {**OURS, **PEERS, **PAPER_METHODS}
 _MEASURES = {"accuracy": (100.0, True, 0.25), "area": (100.0, False, 0.25), "log loss": (1.0, False, 0.005)}
 
 _OURS = "kernel"
+
+#: The suites, and both together, as the names of files have them.
+_ALL = "all sets"
+_PREFIXES = {PAPER: "eleven", FURTHER: "further", _ALL: "all"}
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -44,35 +49,41 @@ def compute(cell: Cell) -> Values:
     return judge(model, X_test, y_test)
 
 
+class _Means(NamedTuple):
+    """Means over the splits: by measure an array of shape (n_datasets, n_methods)."""
+
+    names: list[str]
+    methods: list[str]
+    values: dict[str, FloatArray]
+
+
 def summarise(results: Sequence[Result]) -> Summary:
     """For each suite means, ranks, wins, ties and losses; what a split costs; and where the kernel classifier loses."""
+    suites = {suite: found for suite, part in by_suite(results).items() if (found := _means(part)).names}
     tables: dict[str, Table] = {}
-    rankings: dict[str, Ranking] = {}
     figures: dict[str, object] = {}
-    losses: list[Row] = []
-    for suite, part in by_suite(results).items():
-        methods = [m for m in _METHODS if any(result.cell["method"] == m for result in part)]
-        names, splits = complete_sets(((cell["dataset"], cell["method"], values) for cell, values, _ in part), methods)
-        if not names:
-            continue
-        means = {
-            measure: scale * mean_over_splits(splits, names, methods, measure)
-            for measure, (scale, _, _) in _MEASURES.items()
-        }
-        prefix = "eleven" if suite == PAPER else "further"
-        for measure, values in means.items():
-            ranking = rank_methods(values, methods, more_is_better=_MEASURES[measure][1])
-            rankings[f"{measure}, {suite}"] = ranking
-            key = f"{prefix}_{measure.replace(' ', '_')}"
-            tables[key] = Table(_rows(values, names, methods), f"{suite.capitalize()}. {_caption(measure)}")
-            tables[f"{key}_ranks"] = _rank_table(suite, measure, ranking)
-        figures[prefix] = draw(suite, means, methods)
-        losses += _losses(suite, means["accuracy"], names, methods)
-    figures["ranks"] = draw_ranks(rankings, list(OURS))
-    places = [{"measure": title} | place_row(ranking, _OURS) for title, ranking in rankings.items()]
-    caption = "Where the kernel classifier stands. Area: under risk-coverage, in percent; smaller is better."
+    for suite, found in suites.items():
+        for measure, values in found.values.items():
+            tables[_key(suite, measure)] = Table(
+                _rows(values, found.names, found.methods), f"{suite.capitalize()}. {_caption(measure)}"
+            )
+        figures[_PREFIXES[suite]] = draw(suite, found.values, found.methods)
+    losses = [row for suite, found in suites.items() for row in _losses(suite, found)]
+    ranked = suites | ({_ALL: _together(list(suites.values()))} if len(suites) > 1 else {})
+    rankings = {
+        (suite, measure): rank_methods(values, found.methods, more_is_better=_MEASURES[measure][1])
+        for suite, found in ranked.items()
+        for measure, values in found.values.items()
+    }
+    tables |= {f"{_key(*where)}_ranks": _rank_table(*where, ranking) for where, ranking in rankings.items()}
+    # What holds for all sets holds for more than what holds for the further ones.
+    drawn = {f"{m}, {suite}": r for (suite, m), r in rankings.items() if suite != FURTHER or _ALL not in ranked}
+    figures["ranks"] = draw_ranks(drawn, list(OURS))
     which = Question(WHICH, _answer(rankings), (*figures,), ("places", *tables))
-    tables["places"] = Table(places, caption)
+    caption = "Where the kernel classifier stands. Area: under risk-coverage, in percent; smaller is better."
+    tables["places"] = Table(
+        [{"measure": f"{m}, {s}"} | place_row(r, _OURS) for (s, m), r in rankings.items()], caption
+    )
     of_paper = by_suite(results).get(PAPER, results)
     tables["cost"], tables["losses"] = _costs(of_paper), Table(losses or [{"dataset": "none"}])
     cost = Question(COST, [_cost_answer(tables["cost"].rows)], (), ("cost",))
@@ -80,14 +91,46 @@ def summarise(results: Sequence[Result]) -> Summary:
     return Summary(tables=tables, figures=figures, questions=(which, cost, lost))
 
 
-def _answer(rankings: dict[str, Ranking]) -> list[str]:
+def _means(results: Sequence[Result]) -> _Means:
+    """Of the data sets on which every method has results."""
+    methods = [m for m in _METHODS if any(result.cell["method"] == m for result in results)]
+    found = ((cell["dataset"], cell["method"], values) for cell, values, _ in results)
+    names, splits = complete_sets(found, methods)
+    means = {
+        measure: scale * mean_over_splits(splits, names, methods, measure)
+        for measure, (scale, _, _) in _MEASURES.items()
+    }
+    return _Means(names, methods, means)
+
+
+def _together(suites: Sequence[_Means]) -> _Means:
+    """All data sets, with the methods that all suites have."""
+    methods = [m for m in suites[0].methods if all(m in suite.methods for suite in suites)]
+    values = {
+        measure: np.concatenate([suite.values[measure][:, list(map(suite.methods.index, methods))] for suite in suites])
+        for measure in _MEASURES
+    }
+    return _Means([name for suite in suites for name in suite.names], methods, values)
+
+
+def _key(suite: str, measure: str) -> str:
+    return f"{_PREFIXES[suite]}_{measure.replace(' ', '_')}"
+
+
+def _answer(rankings: Mapping[tuple[str, str], Ranking]) -> list[str]:
     """The ranks in a few sentences."""
     first = sum(ranking.place(_OURS) == "1" for ranking in rankings.values())
     better = sorted({method for ranking in rankings.values() for method in ranking.better_than(_OURS)})
+    worse = [
+        f"{measure}: {'; '.join(ranking.worse_than(_OURS)) or 'none'}"
+        for (suite, measure), ranking in rankings.items()
+        if suite == _ALL
+    ]
     return [
         f"{'Take the kernel classifier' if first == len(rankings) else 'Often the kernel classifier'}: in accuracy, "
         f"abstention and log loss on the suites of data sets it is first by mean rank in {first} of {len(rankings)} "
         f"comparisons, and {', '.join(better) if better else 'no method'} is significantly better in any.",
+        *([f"Significantly worse than it, on all sets together: {'. '.join(worse)}."] if worse else []),
         "The list above says when to take something else, and the last section where it loses.",
     ]
 
@@ -101,12 +144,13 @@ def _rank_table(suite: str, measure: str, ranking: Ranking) -> Table:
     return Table(rank_rows(ranking, _OURS, tie), caption)
 
 
-def _losses(suite: str, accuracy: FloatArray, names: list[str], methods: list[str]) -> list[Row]:
+def _losses(suite: str, means: _Means) -> list[Row]:
     """Data sets on which what users have today is more accurate than the kernel classifier by a point or more."""
+    accuracy, methods = means.values["accuracy"], means.methods
     peers = [methods.index(m) for m in PEERS]
     ours = accuracy[:, methods.index(_OURS)]
     found = []
-    for name, row, own in zip(names, accuracy, ours, strict=True):
+    for name, row, own in zip(means.names, accuracy, ours, strict=True):
         best = max(peers, key=row.__getitem__)
         if row[best] >= own + 1:
             found.append(
@@ -162,7 +206,7 @@ def draw(suite: str, means: dict[str, FloatArray], methods: list[str]) -> object
     from matplotlib.figure import Figure
 
     order = np.argsort(-means["accuracy"].mean(axis=0))
-    figure = Figure(figsize=(12, 1.2 + 0.27 * len(methods)), layout="constrained")
+    figure = Figure(figsize=(9.5, 1.2 + 0.24 * len(methods)), layout="constrained")
     axes = figure.subplots(1, len(means), sharey=True)
     for ax, (measure, values) in zip(axes, means.items(), strict=True):
         for place, i in enumerate(order):

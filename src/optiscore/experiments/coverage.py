@@ -163,10 +163,11 @@ def _judge(lower: FloatArray, upper: FloatArray, truth: FloatArray) -> Values:
 
 def summarise(results: Sequence[Result]) -> Summary:
     """Coverage of Gaussian classes by dimension and size; on data sets coverage, width, score and time."""
-    gaussian, real = defaultdict(list), defaultdict(list)
+    gaussian, real, single = defaultdict(list), defaultdict(list), defaultdict(list)
     for cell, values, _ in results:
         if "dataset" in cell:
             real[cell["model"], cell["times d"]].append(values)
+            single[cell["dataset"], cell["model"], cell["times d"]].append(values)
         else:
             key = cell["model"], cell["d"], cell["times d"], cell["ratio"]
             gaussian[key].append(values["coverage"])
@@ -181,6 +182,8 @@ def summarise(results: Sequence[Result]) -> Summary:
     if measured:
         caption = "Data sets, nominal level 90 %; the score is Winkler's: width, and 20 times the distance of misses."
         tables["coverage_data"] = Table(measured, caption)
+        caption = "The same on each data set: coverage in percent, with its standard error."
+        tables["coverage_sets"] = Table([_set_row(*setting, parts) for setting, parts in single.items()], caption)
     tables["coverage_gaussian"] = Table(simulated, "Gaussian classes, unshrunk: coverage in percent.")
     question = Question(HOW_SURE, _answer(simulated, measured), ("coverage",), (*tables,), EXPERIMENT.title)
     return Summary(tables=tables, figures={"coverage": draw(simulated)}, questions=(question,))
@@ -189,10 +192,17 @@ def summarise(results: Sequence[Result]) -> Summary:
 def _row(model: str, times: int, parts: Sequence[Values]) -> Row:
     row: Row = {"model": model, "times d": times}
     for who in ("ours", "bootstrap"):
-        row[f"{who}: coverage, %"], _ = mean_and_error([100 * part[who]["coverage"] for part in parts])
+        row[f"{who}: coverage, %"] = 100 * float(np.mean([part[who]["coverage"] for part in parts]))
         for name in ("width", "score"):
-            row[f"{who}: {name}"], _ = mean_and_error([part[who][name] for part in parts])
+            row[f"{who}: {name}"] = float(np.mean([part[who][name] for part in parts]))
     row["times faster"] = float(np.median([part["bootstrap"]["seconds"] / part["ours"]["seconds"] for part in parts]))
+    return row
+
+
+def _set_row(name: str, model: str, times: int, parts: Sequence[Values]) -> Row:
+    row: Row = {"dataset": name, "model": model, "times d": times}
+    for who in ("ours", "bootstrap"):
+        row[who], row[f"{who} +-"] = mean_and_error([100 * part[who]["coverage"] for part in parts])
     return row
 
 

@@ -98,6 +98,8 @@ class Experiment:
         ``compute(cell)`` does it; a function of the module, so that other processes find it.
     summarise : callable
         ``summarise(results)`` turns results, in the order of the cells, into tables and pictures.
+    extras : sequence of str
+        Libraries that some methods need; without them these are left out.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Experiment:
     cells: Callable[[bool], list[Cell]]
     compute: Callable[[Cell], Values]
     summarise: Callable[[Sequence[Result]], Summary]
+    extras: Sequence[str] = ()
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:

@@ -17,6 +17,9 @@ from .experiment import Row
 # Of all tests.
 _LEVEL = 0.05
 
+# Means over splits that differ by no more than rounding are ties.
+_DIGITS = 9
+
 
 class Ranking(NamedTuple):
     """Methods over data sets.
@@ -49,13 +52,21 @@ class Ranking(NamedTuple):
 
     def better_than(self, ours: str) -> list[str]:
         """Methods that are significantly better than ours, by Nemenyi's test or by Wilcoxon's with Holm's step."""
+        return self._differing(ours, -1)
+
+    def worse_than(self, ours: str) -> list[str]:
+        """Methods that are significantly worse than ours, by either test."""
+        return self._differing(ours, 1)
+
+    def _differing(self, ours: str, sign: int) -> list[str]:
         own = self.ranks[self.methods.index(ours)]
         gains = self.gains_over(ours)
         p_values = holm({m: signed_rank(gain) for m, gain in gains.items()})
         return [
             m
             for m, rank in zip(self.methods, self.ranks, strict=True)
-            if own - rank > self.critical_difference or (m != ours and gains[m].mean() < 0 and p_values[m] < _LEVEL)
+            if sign * (rank - own) > self.critical_difference
+            or (m != ours and sign * rank_sum(gains[m]) > 0 and p_values[m] < _LEVEL)
         ]
 
     def place(self, method: str) -> str:
@@ -67,7 +78,7 @@ class Ranking(NamedTuple):
 
 def rank_methods(values: FloatArray, methods: Sequence[str], *, more_is_better: bool) -> Ranking:
     """Mean ranks of methods, from values of shape (n_datasets, n_methods); two data sets and three methods at least."""
-    gains = values if more_is_better else -values
+    gains = np.round(values if more_is_better else -values, _DIGITS)
     ranks = rankdata(-gains, axis=1)
     n, k = values.shape
     p_value = float(friedmanchisquare(*ranks.T).pvalue) if n > 1 and k > 2 and np.ptp(ranks, axis=1).any() else 1.0
@@ -121,7 +132,8 @@ def place_row(ranking: Ranking, ours: str) -> Row:
         "best of the others": ranking.methods[best],
         "its mean": float(ranking.means[best]),
         "its mean rank": float(ranking.ranks[best]),
-        "significantly better than ours": ", ".join(ranking.better_than(ours)) or "none",
+        "significantly better than ours": "; ".join(ranking.better_than(ours)) or "none",
+        "significantly worse than ours": "; ".join(ranking.worse_than(ours)) or "none",
     }
 
 
@@ -146,6 +158,12 @@ def signed_rank(gains: FloatArray) -> float:
         return float(wilcoxon(gains).pvalue)
 
 
+def rank_sum(gains: FloatArray) -> float:
+    """Sum of the signed ranks: whom Wilcoxon's test favours. A mean could be that of one large gain."""
+    known = gains[gains != 0]
+    return float((np.sign(known) * rankdata(np.abs(known))).sum())
+
+
 def holm(p_values: dict[str, float]) -> dict[str, float]:
     """P-values that hold for all comparisons together."""
     adjusted, largest = {}, 0.0
@@ -161,7 +179,7 @@ def draw_ranks(rankings: dict[str, Ranking], ours: Sequence[str]) -> object:
 
     n_rows = -(-len(rankings) // 2)
     n_labels = max(len(ranking.methods) for ranking in rankings.values()) / 2
-    figure = Figure(figsize=(14, n_rows * (1.3 + 0.24 * n_labels)), layout="constrained")
+    figure = Figure(figsize=(10, n_rows * (1.1 + 0.2 * n_labels)), layout="constrained")
     axes = figure.subplots(n_rows, 2, squeeze=False).flatten()
     for ax, (title, ranking) in zip(axes, rankings.items(), strict=False):
         _draw_one(ax, title, ranking, ours)
@@ -178,7 +196,7 @@ def _draw_one(ax: Any, title: str, ranking: Ranking, ours: Sequence[str]) -> Non
     ax.set_title(f"{title} (critical difference {ranking.critical_difference:.1f})", fontsize=11, pad=10)
     ax.spines[["left", "right", "bottom"]].set_visible(False)
     ax.xaxis.tick_top()
-    ax.set_xticks(range(1, k + 1))
+    ax.set_xticks(range(1, k + 1, 1 if k <= 10 else 3))
     for place, i in enumerate(order):
         is_left = place < half
         depth = -(place + 1) if is_left else -(k - place)

@@ -27,12 +27,12 @@ METHODS: dict[str, Callable[[], Any]] = {
 
 
 def split(y: np.ndarray, n_features: int, size: str, repeat: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows for training and for testing; of any class at most three quarters are for training."""
+    """Rows for training and for testing: of each class some three quarters at most, and a row for testing at least."""
     rng = np.random.default_rng([repeat, SIZES.index(size), len(y)])
     members = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
     if size in ("8 d in all", "three quarters"):
         fraction = 0.75 if size == "three quarters" else min(8 * n_features / len(y), 0.75)
-        counts = [max(2, round(fraction * len(rows))) for rows in members]
+        counts = [min(max(2, round(fraction * len(rows))), len(rows) - 1) for rows in members]
     else:
         counts = [min(int(size[0]) * n_features, 3 * len(rows) // 4) for rows in members]
     train = np.concatenate([rows[:count] for rows, count in zip(members, counts, strict=True)])

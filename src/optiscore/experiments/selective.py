@@ -23,6 +23,8 @@ _OTHERS: dict[str, Callable[[], Any]] = {
     "logistic": logistic_regression,
 }
 _METHODS = (_OURS, *_OTHERS)
+# Of the certified factor; above 0, it orders worse than chance.
+_EXCESS = "area - error"
 _COLOURS = ("#0072b2", "#d55e00", "#e69f00", "#009e73", "#777777")
 _COVERAGE = np.linspace(0.05, 1, 39)
 
@@ -81,16 +83,18 @@ def summarise(results: Sequence[Result]) -> Summary:
     areas, curves, excess = defaultdict(list), defaultdict(list), defaultdict(list)
     for cell, values, _ in results:
         setting = cell["dataset"], cell["times d"]
-        excess[setting].append(values[_OURS]["area"] - values[_OURS]["error"])
+        excess[setting].append(100 * (values[_OURS]["area"] - values[_OURS]["error"]))
         for method in _METHODS:
             areas[*setting, method].append(100 * values[method]["area"])
             curves[*setting, method].append(values[method]["risk"])
-    rows = [_row(name, factor, areas) for name, factor in sorted(excess, key=lambda s: (s[1], s[0]))]
+    rows = [
+        _row(name, factor, areas, excess[name, factor]) for name, factor in sorted(excess, key=lambda s: (s[1], s[0]))
+    ]
     mean_curves = {key: np.mean(values, axis=0) for key, values in curves.items()}
     return Summary(
         tables={"selective": Table(rows)},
         figures={"selective": draw(mean_curves, list(excess))},
-        notes=[*_comparisons(rows), *_failures(excess)],
+        notes=[*_comparisons(rows), *_failures(rows)],
     )
 
 
@@ -107,13 +111,13 @@ def _comparisons(rows: Sequence[Row]) -> list[str]:
     return notes
 
 
-def _failures(excess: dict[tuple[str, int], list[float]]) -> list[str]:
+def _failures(rows: Sequence[Row]) -> list[str]:
     """Where it orders worse than chance: the area is above the error rate by more than two standard errors."""
-    worse = []
-    for (name, factor), differences in excess.items():
-        mean, error = mean_and_error(differences)
-        if mean > 2 * error:
-            worse.append(f"{name} ({factor} d samples per class)")
+    worse = [
+        f"{row['dataset']} ({row['times d']} d samples per class)"
+        for row in rows
+        if row[_EXCESS] > 2 * row[f"{_EXCESS} +-"]
+    ]
     if not worse:
         return []
     return [
@@ -122,10 +126,11 @@ def _failures(excess: dict[tuple[str, int], list[float]]) -> list[str]:
     ]
 
 
-def _row(name: str, factor: int, areas: dict[tuple[str, int, str], list[float]]) -> Row:
+def _row(name: str, factor: int, areas: dict[tuple[str, int, str], list[float]], excess: list[float]) -> Row:
     row: Row = {"dataset": name, "times d": factor}
     for method in _METHODS:
         row[method], row[f"{method} +-"] = mean_and_error(areas[name, factor, method])
+    row[_EXCESS], row[f"{_EXCESS} +-"] = mean_and_error(excess)
     return row
 
 

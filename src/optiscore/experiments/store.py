@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import optiscore
@@ -23,11 +23,19 @@ def fingerprint(experiment: Experiment) -> str:
     package = Path(optiscore.__file__).parent
     without = {package / "experiments" / f"{name}.py" for name in EXPERIMENTS if name != experiment.name}
     without |= {package / "experiments" / name for name in _RUNNING}
-    digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
+    libraries = (*_LIBRARIES, *experiment.extras)
+    digest = hashlib.sha256(" ".join(f"{name} {_version(name)}" for name in libraries).encode())
     for path in sorted(package.rglob("*.py")):
         if path not in without and path.relative_to(package).parts[0] not in _SHOWING:
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
 
 
 class CellStore:

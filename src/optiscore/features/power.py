@@ -57,7 +57,21 @@ class PowerMap(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
     _public_package = "optiscore.features"
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the exponents; y is ignored, and samples of weight 0 are left out."""
+        """Find the exponents.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; samples of weight 0 are left out.
+
+        Returns
+        -------
+        self : PowerMap
+        """
         points: FloatArray = validate_data(self, X, dtype=[np.float64, np.float32]).astype(np.float64)
         weight = None
         if sample_weight is not None:
@@ -75,7 +89,17 @@ class PowerMap(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         return self
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Map samples; float32 stays float32."""
+        """Map samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; float32 stays float32.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         # What overflows lies beyond the range, where values are clipped.
@@ -85,7 +109,17 @@ class PowerMap(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         return np.clip(np.nan_to_num(mapped, nan=0.0), self.lowest_, self.highest_).astype(points.dtype, copy=False)
 
     def extrapolate(self, X: ArrayLike) -> FloatArray:
-        """Map samples; beyond the training range the map goes on linearly, in standard deviations, without a limit."""
+        """Map samples; beyond the training range the map goes on linearly, in standard deviations, without a limit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
         mapped = self.transform(X)
         points = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         with np.errstate(over="ignore"):

@@ -1,9 +1,11 @@
 """Files that are there as a whole or not at all."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 
@@ -32,6 +34,34 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     with whole_or_nothing(target) as beside, beside.open("wb") as stream:
         yield stream
+
+
+@contextmanager
+def all_or_none(*targets: Path) -> Iterator[list[Path]]:
+    """Paths beside some files to write to, which all take their places at the end, or none does.
+
+    What was there before stays if one cannot be replaced.
+    """
+    for target in targets:
+        check_target(target)
+    with TemporaryDirectory(prefix=".", dir=targets[0].parent) as folder:
+        made = [Path(folder) / target.name for target in targets]
+        yield made
+        before = {target: Path(folder) / f"{target.name}.before" for target in targets if target.exists()}
+        for target, copy in before.items():
+            shutil.copy2(target, copy)
+        replaced = []
+        try:
+            for new, target in zip(made, targets, strict=True):
+                os.replace(new, target)
+                replaced.append(target)
+        except OSError:
+            for target in replaced:
+                if target in before:
+                    os.replace(before[target], target)
+                else:
+                    target.unlink()
+            raise
 
 
 def write_atomically(target: str | os.PathLike[str], content: bytes) -> None:

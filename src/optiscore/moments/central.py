@@ -69,6 +69,10 @@ class CentralMoments(ABC):
 
         The first is the mean over features of E[v_j^4]/(3 s_jj^2) - 1, the second E|z|^4 over its Gaussian value, less
         1, with z the standardised features. For elliptical distributions both are the same.
+
+        Returns
+        -------
+        features, radius : float
         """
         varying = ~self.is_constant
         if not varying.any():

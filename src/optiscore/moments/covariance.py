@@ -131,7 +131,21 @@ class RidgeCovariance(Documented, EmpiricalCovariance):  # type: ignore[misc]
         self.ridge = ridge
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Estimate the covariance of the rows of X; y is ignored."""
+        """Estimate the covariance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        self : RidgeCovariance
+        """
         points = validate_data(self, X, dtype=np.float64)
         sums = MomentSums.from_samples(points, None if sample_weight is None else check_weights(sample_weight, points))
         self.location_, covariance = _with_ridge(self, sums)

@@ -69,6 +69,15 @@ class MomentSums(CentralMoments):
             Finite samples; float32 is read as it is, everything else as float64.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0; integers act as repetitions, and samples of weight 0 are left out.
+
+        Returns
+        -------
+        MomentSums
+
+        Raises
+        ------
+        ValueError
+            If samples are not finite, weights are negative or all 0, or shapes do not agree.
         """
         X = np.asarray(X)
         if X.dtype not in (np.float32, np.float64):
@@ -86,9 +95,25 @@ class MomentSums(CentralMoments):
 
     @classmethod
     def from_rows(cls, X: Array, sample_weight: FloatArray | None = None, rows: np.ndarray | None = None) -> Self:
-        """Sums over those samples (None: all) that rows lists; their weights are positive, and nothing is checked.
+        """Sums over some samples, where they are; only whether they are finite is checked.
 
-        X may be of any library; the samples are summed where they are.
+        Parameters
+        ----------
+        X : array of any library, of shape (n_samples, n_features)
+            Samples.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Weights, positive for these rows.
+        rows : ndarray of int, default=None
+            Indices of the samples that count; None is all.
+
+        Returns
+        -------
+        MomentSums
+
+        Raises
+        ------
+        ValueError
+            If there are none, or they are not finite.
         """
         n = X.shape[0] if rows is None else len(rows)
         sums = backend_of(X).power_sums(X, n)
@@ -162,7 +187,17 @@ class MomentSums(CentralMoments):
         return gram[1 : d + 1, 1 : d + 1], gram[d + 1 :, d + 1 :]
 
     def centred(self, weight_sum: float | None = None) -> Self:
-        """Sums over the deviations from the mean, with the weights scaled to another total if one is given."""
+        """Sums over the deviations from the mean.
+
+        Parameters
+        ----------
+        weight_sum : float, default=None
+            Another total that the weights are scaled to.
+
+        Returns
+        -------
+        MomentSums
+        """
         gram = _moved(self.gram, np.ones(self.n_features), -self._first() / self.weight_sum)
         # What is left of the first moments is rounding.
         gram[0, 1 : 1 + self.n_features] = gram[1 : 1 + self.n_features, 0] = 0
@@ -173,15 +208,35 @@ class MomentSums(CentralMoments):
         return type(self)(np.zeros_like(mean), self.unit, factor * gram, lowest, highest, self.resolution)
 
     def second(self) -> FloatArray:
-        """E[v_j v_k]."""
+        """Second moments E[v_j v_k] of v = (x - mean)/unit.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+        """
         return self._central[0]
 
     def fourth(self) -> FloatArray:
-        """E[v_j^4]."""
+        """Fourth moments E[v_j^4] of v = (x - mean)/unit.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+        """
         return np.diagonal(self._central[1])
 
     def fourth_length(self, weights: FloatArray) -> float:
-        """E[(sum_j w_j v_j^2)^2], for weights w_j >= 0."""
+        """The fourth moment of a weighted length, E[(sum_j w_j v_j^2)^2].
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_features,)
+            The w_j >= 0.
+
+        Returns
+        -------
+        float
+        """
         return float(weights @ self._central[1] @ weights)
 
     def _first(self) -> FloatArray:

@@ -115,7 +115,23 @@ class CertifiedRegionsDisplay:
         ax: Any = None,
         **keywords: Any,
     ) -> Self:
-        """Plot given regions; the parameters are those of the display, and those of `plot`."""
+        """Plot given regions.
+
+        Parameters
+        ----------
+        x0, x1, labels, certified : array-like of shape (n_rows, n_columns)
+            The grid, and what is said at each of its points, as in the display.
+        class_names : list of str
+            Names of the classes.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure if None.
+        **keywords : dict
+            Further ones of `plot`.
+
+        Returns
+        -------
+        CertifiedRegionsDisplay
+        """
         arrays = [np.asarray(part) for part in (x0, x1, labels, certified)]
         return cls(*arrays, class_names=class_names).plot(ax=ax, **keywords)
 
@@ -149,7 +165,15 @@ class CertifiedRegionsDisplay:
         return self
 
     def draw_samples(self, X: FloatArray, codes: np.ndarray) -> None:
-        """Add samples as dots in the colours of their classes."""
+        """Add samples as dots in the colours of their classes.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, 2)
+            Samples.
+        codes : ndarray of shape (n_samples,)
+            Index of the class of each.
+        """
         self.ax_.scatter(*X.T, c=self._colors[codes], edgecolors="black", linewidths=0.5, s=18)
 
 

@@ -29,7 +29,16 @@ _BLOCK = 16_384
 
 
 class Extremum(NamedTuple):
-    """The optimum at each alpha: dual variable gamma, value (L or q), and the value's derivative by alpha.
+    """The optimum at each alpha.
+
+    Parameters
+    ----------
+    dual_variable : ndarray
+        Dual variable gamma.
+    value : ndarray
+        L (Gaussian, fixed mean) or q (nonparametric).
+    derivative : ndarray
+        Derivative of the value by alpha.
 
     Examples
     --------
@@ -47,6 +56,11 @@ class Extremum(NamedTuple):
 
 class Mixing(NamedTuple):
     """Extremal moments mu = m + shift w and Sigma = scale S + spread w w', with w = x - m.
+
+    Parameters
+    ----------
+    shift, scale, spread : ndarray
+        The coefficients at each alpha.
 
     Examples
     --------
@@ -103,19 +117,62 @@ class ExtremeScore(ABC):
     _nominal_slope: ClassVar[float] = -1.0
 
     def value(self, alpha: FloatArray) -> FloatArray:
-        """L (Gaussian, fixed mean; for log det S = 0) or q (nonparametric)."""
+        """Value of the dual problem.
+
+        Parameters
+        ----------
+        alpha : ndarray
+            Squared Mahalanobis distances.
+
+        Returns
+        -------
+        ndarray
+            L (Gaussian, fixed mean; for log det S = 0) or q (nonparametric).
+        """
         return self.solve(alpha).value
 
     def derivative(self, alpha: FloatArray) -> FloatArray:
-        """Derivative of the value with respect to alpha, by the envelope theorem."""
+        """Derivative of the value with respect to alpha, by the envelope theorem.
+
+        Parameters
+        ----------
+        alpha : ndarray
+            Squared Mahalanobis distances.
+
+        Returns
+        -------
+        ndarray
+        """
         return self.solve(alpha).derivative
 
     def dual_variable(self, alpha: FloatArray) -> FloatArray:
-        """The optimal gamma; infinite at radius 0."""
+        """The optimal gamma.
+
+        Parameters
+        ----------
+        alpha : ndarray
+            Squared Mahalanobis distances.
+
+        Returns
+        -------
+        ndarray
+            Infinite at radius 0.
+        """
         return self.solve(alpha).dual_variable
 
     def solve(self, alpha: FloatArray) -> Extremum:
-        """Solve the dual problem at each alpha; float32 in, float32 out (the search itself runs in float64)."""
+        """Solve the dual problem at each alpha.
+
+        Parameters
+        ----------
+        alpha : ndarray
+            Squared Mahalanobis distances; float32 in, float32 out (the search itself runs in float64).
+
+        Returns
+        -------
+        Extremum
+            Dual variables, values and derivatives.
+        """
         alpha = np.asarray(alpha)
         dtype = np.float32 if alpha.dtype == np.float32 else np.float64
         radius = np.broadcast_to(np.asarray(self.radius, dtype=np.float64), alpha.shape).ravel()
@@ -127,19 +184,59 @@ class ExtremeScore(ABC):
         return Extremum(*(row.reshape(alpha.shape) for row in result))
 
     def log_score(self, alpha: FloatArray) -> FloatArray:
-        """Natural logarithm of the score, for log det S = 0."""
+        """Natural logarithm of the score, for log det S = 0.
+
+        Parameters
+        ----------
+        alpha : ndarray
+            Squared Mahalanobis distances.
+
+        Returns
+        -------
+        ndarray
+        """
         return self.log_of(self.value(alpha))
 
     def log_of(self, value: FloatArray) -> FloatArray:
-        """Natural logarithm of the score that belongs to a value: here the log density (L - d log 2 pi)/2."""
+        """Natural logarithm of the score that belongs to a value: here the log density (L - d log 2 pi)/2.
+
+        Parameters
+        ----------
+        value : ndarray
+            Values, see `value`.
+
+        Returns
+        -------
+        ndarray
+        """
         return 0.5 * value - 0.5 * self.n_features * LOG_2PI
 
     def log_slope_of(self, value: FloatArray) -> FloatArray:
-        """Derivative of `log_of`."""
+        """Derivative of `log_of`.
+
+        Parameters
+        ----------
+        value : ndarray
+            Values, see `value`.
+
+        Returns
+        -------
+        ndarray
+        """
         return np.full_like(value, 0.5)
 
     def mixing(self, alpha: FloatArray) -> Mixing:
-        """Coefficients of the moments that attain the optimum at alpha > 0 and radius > 0."""
+        """Coefficients of the moments that attain the optimum at alpha > 0 and radius > 0.
+
+        Parameters
+        ----------
+        alpha : ndarray
+            Squared Mahalanobis distances.
+
+        Returns
+        -------
+        Mixing
+        """
         alpha = np.asarray(alpha, dtype=np.float64)
         return self._mixing(self._search(alpha, np.broadcast_to(self.radius, alpha.shape)), alpha)
 
@@ -150,6 +247,25 @@ class ExtremeScore(ABC):
 
         At radius 0 a closed form is faster, except for arrays of other libraries, whose work stays on their device only
         with a table.
+
+        Parameters
+        ----------
+        quantity : {"log_score", "value"}, default="log_score"
+            What is tabulated.
+        dtype : type, default=numpy.float64
+            Type of the results, float64 or float32.
+        prefer_table : bool, default=False
+            A table also where a closed form would do.
+
+        Returns
+        -------
+        callable
+            From arrays of alpha to arrays of the quantity.
+
+        Raises
+        ------
+        ValueError
+            If there is more than one radius, or the quantity or the type is another.
         """
         if quantity not in ("value", "log_score"):
             raise ValueError(f"quantity must be 'value' or 'log_score', got {quantity!r}.")

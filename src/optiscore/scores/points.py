@@ -81,8 +81,16 @@ def extremal_moments(
     ----------
     x : array-like of shape (n_features,)
         One point.
-    mean, covariance, radius, likelihood, side
+    mean : array-like of shape (n_features,)
+        Nominal mean.
+    covariance : array-like of shape (n_features, n_features)
+        Nominal covariance, symmetric positive definite.
+    radius : float
+        Radius >= 0 of the ambiguity set.
+    likelihood : {"gaussian", "nonparametric", "fixed-mean"} or Likelihood, default="gaussian"
         As for `log_score`.
+    side : {"optimistic", "pessimistic"}, default="optimistic"
+        The best or the worst score over the set.
 
     Returns
     -------

@@ -40,14 +40,43 @@ class Likelihood:
     is_density: bool = True
 
     def at(self, side: Side, radius: Any, n_features: int) -> ExtremeScore:
-        """One extreme of the score over the ambiguity sets of a radius."""
+        """One extreme of the score over the ambiguity sets of a radius.
+
+        Parameters
+        ----------
+        side : {"optimistic", "pessimistic"}
+            Which one.
+        radius : float or ndarray
+            Radius >= 0, or one per distance.
+        n_features : int
+            Dimension.
+
+        Returns
+        -------
+        ExtremeScore
+
+        Raises
+        ------
+        ValueError
+            If side is neither.
+        """
         if not isinstance(side, str) or side not in ("optimistic", "pessimistic"):
             raise ValueError(f"side must be 'optimistic' or 'pessimistic', got {side!r}.")
         extreme = self.optimistic if side == "optimistic" else self.pessimistic
         return extreme(radius, n_features)
 
     def log_volume(self, logdet: float) -> float:
-        """What the units of the features add to the logarithm of the score."""
+        """What the units of the features add to the logarithm of the score.
+
+        Parameters
+        ----------
+        logdet : float
+            Logarithm of the determinant of the nominal covariance.
+
+        Returns
+        -------
+        float
+        """
         return -0.5 * logdet if self.is_density else 0.0
 
 
@@ -67,6 +96,20 @@ LIKELIHOODS: Mapping[str, Likelihood] = MappingProxyType(
 def get_likelihood(likelihood: LikelihoodName | Likelihood) -> Likelihood:
     """A likelihood by name, or the object itself.
 
+    Parameters
+    ----------
+    likelihood : str or Likelihood
+        A name in the registry, or a likelihood of one's own.
+
+    Returns
+    -------
+    Likelihood
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
     Examples
     --------
     >>> from optiscore.scores import get_likelihood
@@ -82,6 +125,15 @@ def get_likelihood(likelihood: LikelihoodName | Likelihood) -> Likelihood:
 
 def name_of(likelihood: Likelihood) -> str | Likelihood:
     """The name of a likelihood that has one in the registry, or else the likelihood itself.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Any.
+
+    Returns
+    -------
+    str or Likelihood
 
     Examples
     --------
