@@ -12,6 +12,7 @@ from command import call
 from optiscore.cli import training
 from optiscore.cli.evaluation import read_rows
 from optiscore.cli.table_model import TableModel
+from optiscore.io import load
 
 
 def plain_frame(n=200, seed=0):
@@ -364,3 +365,43 @@ def test_rows_are_numbered_as_in_the_file(tmp_path):
     frame.to_csv(tmp_path / "some.csv", index=False)
     rows = read_rows(TableModel.load(str(tmp_path / "m")), str(tmp_path / "some.csv"), None, lambda n: None)
     assert (rows.n_unlabelled, rows.names[0], rows.names[-1]) == (10, "11", "200")
+
+
+def test_the_pipeline_in_python_answers_as_the_command_does(tmp_path):
+    """Of frames as pandas reads them: missing cells of text, booleans and codes are the same to both."""
+    rng = np.random.default_rng(0)
+    frame = plain_frame(300).assign(
+        ward=rng.integers(4, size=300),
+        member=rng.random(300) < 0.5,
+        street=[f"s {i}" for i in rng.integers(40, size=300)],
+    )
+    colour = np.where(rng.random(300) < 0.3 + 0.4 * (frame["y"] == "yes"), "red", "blue").astype(object)
+    colour[(rng.random(300) < 0.6) & (frame["y"] == "no")] = None
+    frame["colour"] = colour
+    fit(frame, tmp_path, "--categorical", "ward")
+    assert call("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "p.csv", "-q")[0] == 0
+    said = pd.read_csv(tmp_path / "p.csv")
+    pipeline = load(tmp_path / "m")["pipeline"]
+    read = pd.read_csv(tmp_path / "t.csv")
+    assert read["colour"].isna().any()
+    for rows in (read, read.convert_dtypes(), read.fillna({"colour": ""})):
+        np.testing.assert_allclose(pipeline.predict_proba(rows).max(axis=1), said["probability"], rtol=1e-12)
+        assert pipeline.predict(rows).tolist() == said["predicted"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("spelled", "hint"),
+    [
+        (lambda i: f"{1 + i % 12:02d}/{1 + i % 28:02d}/2021", "dates? Written as 2020-01-31"),
+        (lambda i: f"{1 + i % 28}.{1 + i % 12}.21", "dates? Written as 2020-01-31"),
+        (lambda i: f"{1000 + 7.25 * i:,.2f}", "numbers with commas between thousands?"),
+        (lambda i: f"{0.37 * i:.1f} %", "percentages?"),
+        (lambda i: f"{0.37 * i:.1f}".replace(".", ","), "decimal commas? --decimal ,"),
+        (lambda i: f"{0.37 * i:.1f}" if i % 10 else "none", "numbers, but for some cells?"),
+        (lambda i: f"row {i}", None),
+    ],
+)
+def test_columns_that_resemble_something_else_get_a_hint(tmp_path, spelled, hint):
+    facts = fit(plain_frame().assign(c=[spelled(i) for i in range(200)]), tmp_path)
+    said = [remark for remark in facts["remarks"] if remark.startswith("Column 'c'")]
+    assert [hint in remark for remark in said] == ([True] if hint else [])

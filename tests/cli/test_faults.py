@@ -2,17 +2,22 @@
 
 import contextlib
 import gzip
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import time
+import weakref
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from command import call, posix_only
+
+from optiscore.cli import tables
 
 COMMAND = [sys.executable, "-m", "optiscore.cli"]
 
@@ -184,3 +189,40 @@ def test_members_of_a_table_model_that_cannot_be(folder, tmp_path):
         state[name] = value
         io.save(state, tmp_path / "m.skops")
         assert "is refused" in refused("predict", tmp_path / "m.skops", folder / "test.csv", "-o", tmp_path / "p.csv")
+
+
+@pytest.mark.parametrize("kind", ["csv", "damaged", "parquet", "feather"])
+def test_no_thread_of_arrow_keeps_a_stream(tmp_path, monkeypatch, kind):
+    """One that still had a stream of Python's when the interpreter leaves would abort the process."""
+    lent = []
+
+    class Watched(tables._Lent):
+        def __init__(self, stream):
+            super().__init__(stream)
+            lent.append(weakref.ref(self))
+
+    monkeypatch.setattr(tables, "_Lent", Watched)
+    path = tmp_path / "table"
+    frame = pd.DataFrame({"a": ["some text of some length"] * 400_000, "b": 1.5})
+    writers = {"parquet": frame.to_parquet, "feather": frame.to_feather}
+    writers.get(kind, lambda target: frame.to_csv(target, index=False))(path)
+    if kind == "damaged":
+        path.write_bytes(path.read_bytes()[:-200_000] + b"a,b,c\n" * 10_000)
+    for n_blocks in (0, 1):
+        with contextlib.suppress(ValueError), contextlib.closing(tables.read_blocks(str(path))) as blocks:
+            for _ in itertools.islice(blocks, n_blocks) if n_blocks else blocks:
+                pass
+        assert [each() for each in lent] == [None] * len(lent)
+    assert len(lent) == 2
+
+
+def test_what_split_refuses_and_calls_its_tables(tmp_path):
+    """Targets that `fit` would refuse; a table without a name."""
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"x": rng.normal(size=100), "y": rng.normal(size=100)}).to_csv(tmp_path / "t.csv", index=False)
+    assert "looks continuous" in refused("split", tmp_path / "t.csv", "-t", "y", "-o", tmp_path)
+    content = pd.DataFrame({"x": range(100), "y": ["a", "b"] * 50}).to_csv(index=False).encode()
+    subprocess.run(
+        [*COMMAND, "split", "-", "-t", "y", "-o", str(tmp_path)], input=content, check=True, capture_output=True
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "table_test.csv", "table_train.csv"]

@@ -113,7 +113,7 @@ def text(browser, name):
     [
         ("yes", "yes", "Yes, this model may be trusted on these rows.", "of 150 rows are right"),
         ("only", "only", "Only where its probability is at least", "are required"),
-        ("no", "no", "No, do not rely on this model for these rows.", "hardly better than one answer for all"),
+        ("no", "no", "No, do not rely on this model for these rows.", "than one answer for all: "),
         ("without labels", "yes", "Yes, as far as rows without labels can tell.", "cannot be known without labels"),
         ("drifted", "no", "No, do not rely on this model for these rows.", "column 'feature 1' (larger by"),
     ],

@@ -19,6 +19,7 @@ class Trained:
     def __init__(self, right=90, of=100):
         self.confusion = [[right // 2, (of - right) // 2], [of - right - (of - right) // 2, right - right // 2]]
         self.labels = ["no", "yes"]
+        self.given_priors = None
 
 
 def evaluation(right, confidence, peer=None, majority=0.5, drift=STILL, information=0.2, reasons=None):
@@ -36,6 +37,7 @@ def evaluation(right, confidence, peer=None, majority=0.5, drift=STILL, informat
         unseen={},
         drift=drift,
         n_trained_on=0,
+        n_equal=0,
         is_right=right,
         judged={OURS: Judged(answers.predicted, proba, confidence)},
         methods={OURS: {"accuracy": proportion(int(right.sum()), n)}},
@@ -158,7 +160,7 @@ def test_no_since_a_class_is_never_found():
     assert "It never finds 'yes' (10 rows)." in verdict.reason
     as_good = evaluation(rows(96, 100), np.full(100, 0.9), majority=0.96)
     verdict = decide(Trained(), as_good, 0.9)
-    assert "no more often right than one answer for all, though its probabilities tell" in verdict.reason
+    assert "not more often right than one answer for all, but its probabilities tell" in verdict.reason
     assert "order the rows by the probability of the rare class" in verdict.recommendation
     empty = evaluation(rows(96, 100), np.full(100, 0.9), majority=0.96, information=0.0)
     assert "hardly better than one answer for all" in decide(Trained(), empty, 0.9).reason
@@ -173,6 +175,41 @@ def test_no_since_one_answer_for_all_is_as_good():
     assert decide(Trained(), evaluation(rows(62, 100), np.full(100, 0.9), majority=0.6), 0.6).answer == "yes"
 
 
+def test_with_given_priors_classes_count_by_these():
+    """Of rows that are mostly of one class; then one answer for all is no standard, nor is another method."""
+    found = evaluation(np.r_[np.full(88, True), np.full(12, False)], np.full(100, 0.9), majority=0.92, information=-0.5)
+    answers = found.answers._replace(predicted=np.r_[np.zeros(80, dtype=int), np.ones(20, dtype=int)])
+    found = found._replace(answers=answers, recalls={"no": (80, 92), "yes": (8, 8)})
+    plain = decide(Trained(), found, 0.8)
+    assert plain.answer == "no"
+    assert "worse than one answer for all" in decide(Trained(), found._replace(majority=("no", 99)), 0.8).reason
+    equal = Trained()
+    equal.given_priors = [0.5, 0.5]
+    verdict = decide(equal, found, 0.8)
+    assert verdict.answer == "yes"
+    assert "with the priors that were given, 93.5 % (95 % interval 8" in verdict.reason
+    assert "88.0 % of these 100; always answering 'no' would be right on 50.0 %" in verdict.reason
+
+
+def test_copies_of_training_rows_are_told():
+    found = evaluation(rows(98, 100), np.full(100, 0.9))._replace(n_equal=40)
+    reason = "40 rows are equal to training rows: if they are the same observations, the accuracy is too good"
+    assert reason in decide(Trained(), found, 0.9).reason
+    assert "equal" not in decide(Trained(), found._replace(n_equal=4), 0.9).reason
+
+
+def test_drift_that_chance_may_make_is_no_verdict():
+    perhaps = TableDrift(0.03, [Moved("x", "larger by 0.4 standard deviations", "all rows", 0.03)])
+    blind = evaluation(np.ones(100, dtype=bool), np.full(100, 0.97), drift=perhaps)
+    blind = blind._replace(judged={}, is_right=np.empty(0, dtype=bool))
+    verdict = decide(Trained(), blind, 0.9)
+    assert (verdict.answer, verdict.headline) == ("unknown", "No answer yet: the rows may have drifted.")
+    surely = decide(Trained(), blind._replace(drift=MOVED), 0.9)
+    assert surely.answer == "no"
+    new = decide(Trained(), blind._replace(drift=MOVED, unseen={"x": 30}), 0.9)
+    assert "column 'x' (30 rows have values that training did not have; larger by" in new.reason
+
+
 def test_no_confidence_is_enough():
     upside_down = decide(Trained(), evaluation(rows(70, 100), np.linspace(0.99, 0.5, 100)[::-1]), 0.9)
     assert upside_down.answer == "no"
@@ -181,7 +218,9 @@ def test_no_confidence_is_enough():
     right = np.arange(100) % 5 >= np.where(np.arange(100) < 50, 1, 3)
     verdict = decide(Trained(), evaluation(right, np.where(np.arange(100) < 50, 0.9, 0.6)), 0.9)
     assert verdict.answer == "no"
-    assert "At no probability that enough rows have are 90.0 % of the decisions right" in verdict.reason
+    assert "At none of the limits on the probability that were tried are 90.0 % of the decisions right" in (
+        verdict.reason
+    )
 
 
 def test_factors_without_limit_are_no_obstacle():

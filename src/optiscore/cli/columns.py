@@ -54,7 +54,11 @@ _FEWEST_UNIQUE = 20
 # Text of which such a part of the distinct values are numbers was probably meant to be numbers.
 _MOSTLY = 0.8
 _NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+_GROUPED = r"^\s*[-+]?[1-9]\d{0,2}(,\d{3})*(\.\d+)?\s*$"
+_PERCENTAGE = r"^\s*[-+]?\d+([.,]\d+)?\s*%\s*$"
+_DATE = r"^\s*\d{1,2}([/.-])\d{1,2}([/.-])(\d{4}|\d{2})\b"
 DECIMAL_COMMAS, NUMBERS, LABEL = "decimal commas", "numbers", "the label"
+GROUPED, PERCENTAGES, DATES = "numbers in groups", "percentages", "dates"
 
 # That a column tells all labels says something if each of its values, or each class, has so many rows.
 _FEWEST_TELLING = 5
@@ -188,6 +192,13 @@ def _resemblance(values: pa.Array) -> str:
     """What most of the distinct values of text are, if that is something else than text."""
     if not pa.types.is_string(values.type) or len(values) < _FEWEST_UNIQUE:
         return ""
+    for pattern, what in ((_PERCENTAGE, PERCENTAGES), (_DATE, DATES)):
+        if pc.mean(pc.match_substring_regex(values, pattern)).as_py() >= _MOSTLY:
+            return what
+    # A comma before a point can only be one between thousands.
+    has_groups = pc.any(pc.match_substring_regex(values, r",\d{3}\.")).as_py()
+    if has_groups and pc.mean(pc.match_substring_regex(values, f"{_GROUPED}|{_NUMBER}")).as_py() >= _MOSTLY:
+        return GROUPED
     with_commas, plain = (pc.match_substring_regex(values, pattern) for pattern in (COMMA_NUMBER, _NUMBER))
     if pc.mean(pc.or_(with_commas, plain)).as_py() < _MOSTLY:
         return ""

@@ -66,6 +66,8 @@ class Evaluation(NamedTuple):
         Whether they look like the training rows.
     n_trained_on : int
         About how many of them are training rows.
+    n_equal : int
+        How many are equal to training rows, be they the same observations or not.
     is_right : ndarray of shape (n_rows,), or empty
         Which predictions are right, where the rows have labels; so are all that follow.
     judged : dict of str to Judged
@@ -89,6 +91,7 @@ class Evaluation(NamedTuple):
     unseen: dict[str, int]
     drift: TableDrift
     n_trained_on: int
+    n_equal: int
     is_right: np.ndarray = np.empty(0, dtype=bool)
     judged: Mapping[str, Judged] = MappingProxyType({})
     methods: Mapping[str, dict[str, Interval]] = MappingProxyType({})
@@ -152,7 +155,11 @@ def _codes(column: pa.ChunkedArray, trained: TableModel, path: str) -> np.ndarra
     known = trained.labels
     unknown = sorted(set(labels.tolist()) - set(known))
     if unknown:
-        raise ValueError(f"{path} has the label {unknown[0]!r}, which the model does not know: {known}.")
+        n = int(np.isin(labels, unknown).sum())
+        raise ValueError(
+            f"{path} has the label {unknown[0]!r}, which the model does not know: {known}. Leave out such rows "
+            f"({n:,} of {len(labels):,}), or train with some of them."
+        )
     place = {label: code for code, label in enumerate(known)}
     return np.array([place[label] for label in labels.tolist()])
 
@@ -174,6 +181,7 @@ def evaluate(
         unseen=trained.count_unseen(rows.frame),
         drift=drift,
         n_trained_on=trained.seen.count(rows.frame),
+        n_equal=trained.seen.count_equal(rows.frame),
     )
     if rows.codes is None:
         return found
@@ -301,6 +309,7 @@ def as_plain(evaluation: Evaluation) -> dict[str, Any]:
         "coverage": decided / evaluation.n_rows,
         "unseen values": evaluation.unseen,
         "training rows among them": evaluation.n_trained_on,
+        "equal to training rows": evaluation.n_equal,
         "drift": {
             "p-value": evaluation.drift.p_value,
             "columns": [moved._asdict() for moved in evaluation.drift.moved],

@@ -16,7 +16,7 @@ from .answers import in_words
 from .evaluation import OURS, Evaluation, Judged, Rows
 from .judging import Judgement
 from .plane import draw
-from .show import facts_of
+from .show import count_rows, facts_of
 from .table_model import TableModel, percent, proportion
 from .verdict import kept_by_others
 
@@ -39,7 +39,7 @@ def render(judged: Judgement, source: str) -> str:
         data["reliability"] = _reliability(evaluation.judged[OURS], rows.codes)
     right, decided = evaluation.decided
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": percent}
+    environment.filters |= {"percent": percent, "rows": count_rows, "short": _shortened}
     template = environment.from_string((files(__package__) / "page.html").read_text(encoding="utf-8"))
     return template.render(
         facts=facts_of(trained),
@@ -58,6 +58,12 @@ def render(judged: Judgement, source: str) -> str:
         data=json.dumps(data).replace("<", "\\u003c"),
         plotly=get_plotlyjs(),
     )
+
+
+def _shortened(label: Any, n: int = 48) -> str:
+    """A label without its middle, if it is long: many differ at their ends only."""
+    text = str(label)
+    return text if len(text) <= n else f"{text[: n // 2]}…{text[1 - n // 2 :]}"
 
 
 def _codes(rows: Rows) -> np.ndarray:

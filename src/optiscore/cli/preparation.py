@@ -18,11 +18,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 
 from ..features.dates import expand_dates, name_dates
+from ..features.texts import MISSING_TEXT, as_text
 from .columns import MANY_VALUES, Column, seconds
 from .tables import are_integers, column_of, numbers
-
-#: What stands for a missing cell of a category or a text.
-MISSING_TEXT = "(missing)"
 
 
 def to_frame(table: pa.Table, columns: Sequence[Column], path: str) -> pd.DataFrame:
@@ -81,7 +79,7 @@ def count_unseen(pipeline: Pipeline, frame: pd.DataFrame) -> dict[str, int]:
     found = {}
     for kind, encoder, names in pipeline[0].transformers_:
         if kind in ("category", "text"):
-            for name, known in zip(names, encoder.categories_, strict=True):
+            for name, known in zip(names, encoder[-1].categories_, strict=True):
                 found[name] = int((~frame[name].isin(known)).sum())
     return {name: count for name, count in found.items() if count}
 
@@ -105,14 +103,18 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
             SimpleImputer(strategy="median", keep_empty_features=True),
             FunctionTransformer(expand_dates, feature_names_out=name_dates),
         ),
-        "category": OneHotEncoder(
-            handle_unknown="infrequent_if_exist",
-            min_frequency=3,
-            max_categories=MANY_VALUES,
-            drop="if_binary",
-            sparse_output=False,
+        # The command's frames hold such text already; those of whoever loads the pipeline in Python may not.
+        "category": make_pipeline(
+            FunctionTransformer(as_text, feature_names_out="one-to-one"),
+            OneHotEncoder(
+                handle_unknown="infrequent_if_exist",
+                min_frequency=3,
+                max_categories=MANY_VALUES,
+                drop="if_binary",
+                sparse_output=False,
+            ),
         ),
-        "text": _target_encoder(seed),
+        "text": make_pipeline(FunctionTransformer(as_text, feature_names_out="one-to-one"), _target_encoder(seed)),
     }
     used = [(kind, step, by_kind[kind]) for kind, step in steps.items() if kind in by_kind]
     if not used:
@@ -169,8 +171,9 @@ def _encoded_categories(pipeline: Pipeline) -> Iterator[tuple[str, np.ndarray, n
     """Name, values and rare values of each column that is encoded by categories."""
     for kind, encoder, names in pipeline[0].transformers_:
         if kind == "category":
-            for name, known, rare in zip(names, encoder.categories_, encoder.infrequent_categories_, strict=True):
-                yield name, known, np.empty(0) if rare is None else rare
+            known = encoder[-1].categories_, encoder[-1].infrequent_categories_
+            for name, all_values, rare in zip(names, *known, strict=True):
+                yield name, all_values, np.empty(0) if rare is None else rare
 
 
 def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.ndarray:
@@ -184,3 +187,23 @@ def labels_of(column: pa.ChunkedArray, as_numbers: bool | None = None) -> np.nda
             str(int(float(label))) == re.sub(r"\.0+$", "", label) for label in text
         )
     return values.astype(np.int64) if as_numbers else np.array(text, dtype=str)
+
+
+def check_classes_of(target: str, labels: Sequence[Any], n_rows: int) -> None:
+    """Refuse distinct labels that look like measurements."""
+    if _looks_continuous(labels, n_rows):
+        raise ValueError(
+            f"column {target!r} looks continuous ({len(labels):,} distinct numbers in {n_rows:,} rows), and this "
+            f"command predicts classes: choose another target, or make classes of it, such as low and high."
+        )
+
+
+def _looks_continuous(labels: Sequence[Any], n_rows: int) -> bool:
+    """Many numbers, with decimals, or with few rows each."""
+    try:
+        numbers = np.array([float(label) for label in labels])
+    except ValueError:
+        return False
+    if (numbers != np.round(numbers)).any():
+        return len(labels) > 10
+    return len(labels) > 20 and n_rows < 5 * len(labels)

@@ -1,13 +1,29 @@
 """What a person should know of a trained model before relying on it: classes it never names, evidence it lacks."""
 
+from types import MappingProxyType
+
 import numpy as np
 
-from .columns import DECIMAL_COMMAS, LABEL, NUMBERS
+from .columns import DATES, DECIMAL_COMMAS, GROUPED, LABEL, NUMBERS, PERCENTAGES
 from .selection import OPTIMISTIC
 from .table_model import Interval, TableModel, proportion
 
 # A larger part of the rows that are copies is told.
 _MANY_COPIES = 0.02
+
+
+#: What to do about columns that resemble something else.
+_RESEMBLANCES = MappingProxyType(
+    {
+        DECIMAL_COMMAS: "numbers with decimal commas? --decimal , reads them.",
+        GROUPED: "numbers with commas between thousands? Without these, the column is used as numbers.",
+        PERCENTAGES: "percentages? Without the percent signs, the column is used as numbers.",
+        DATES: "dates? Written as 2020-01-31, they are used as such.",
+        NUMBERS: "numbers, but for some cells? Empty these, and the column is used as numbers.",
+        LABEL: "tells the label of every row by itself. Is it known when predictions are made? If not, --drop it: what "
+        "the model reaches with it is too good.",
+    }
+)
 
 
 def left_out_accuracy(trained: TableModel) -> Interval:
@@ -35,16 +51,11 @@ def no_better_than_majority(trained: TableModel) -> bool:
 
 def remarks(trained: TableModel) -> list[str]:
     """Sentences, the heaviest first."""
-    said = []
-    if commas := [column.name for column in trained.columns if column.resembles == DECIMAL_COMMAS]:
-        said.append(f"{_listed(commas)}: numbers with decimal commas? --decimal , reads them.")
-    if spoilt := [column.name for column in trained.columns if column.resembles == NUMBERS]:
-        said.append(f"{_listed(spoilt)}: numbers, but for some cells? Empty these, and the column is used as numbers.")
-    if telling := [column.name for column in trained.columns if column.resembles == LABEL]:
-        said.append(
-            f"{_listed(telling)}: tells the label of every row by itself. Is it known when predictions are made? If "
-            f"not, --drop it: the accuracy is too good."
-        )
+    said = [
+        f"{_listed(names)}: {words}"
+        for what, words in _RESEMBLANCES.items()
+        if (names := [column.name for column in trained.columns if column.resembles == what])
+    ]
     label, share = majority(trained)
     if no_better_than_majority(trained):
         said.append(

@@ -37,14 +37,17 @@ class SeenRows:
         hashes, place, counts = np.unique(_hashes(frame), return_inverse=True, return_counts=True)
         return cls(hashes, len(frame) / n_rows, float((counts[place] > 1).mean()))
 
+    def count_equal(self, frame: pd.DataFrame) -> int:
+        """How many rows are equal to a training row that is kept, be they the same observations or not."""
+        return int(np.isin(_hashes(frame), self.hashes).sum())
+
     def count(self, frame: pd.DataFrame) -> int:
-        """About how many rows were trained on; 0 where it may be chance, or too few to matter."""
-        n = len(frame)
-        found = float(np.isin(_hashes(frame), self.hashes).mean()) if n else 0.0
-        chance = self.copies
-        if found * n <= chance * n + _SURE * np.sqrt(chance * (1 - chance) * n):
+        """About how many rows were trained on; 0 where equal rows may be chance, or are too few to matter."""
+        n, chance = len(frame), self.copies
+        found = self.count_equal(frame)
+        if found <= chance * n + _SURE * np.sqrt(chance * (1 - chance) * n):
             return 0
-        part = min((found - chance) / (1 - chance) / self.part, 1.0)
+        part = min((found / n - chance) / (1 - chance) / self.part, 1.0)
         return round(part * n) if part >= _LEAST_PART else 0
 
     def state(self) -> dict[str, Any]:

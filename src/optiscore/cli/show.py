@@ -95,7 +95,9 @@ def show_training(trained: TableModel, as_json: bool) -> None:
             f"from {sampled:,} random rows, text without cross-fitting."
         )
     if trained.n_unlabelled:
-        console.print(f"Left out: {_rows(trained.n_unlabelled)} without a label.")
+        console.print(
+            f"Left out: {count_rows(trained.n_unlabelled)} without a label (empty cells, NA, None and the like)."
+        )
     for remark in facts["remarks"]:
         console.print(f"- {remark}", markup=False)
 
@@ -129,23 +131,30 @@ def plain_tally(tally: Tally, thresholds: dict[str, float], out: str, seconds: f
 def show_tally(tally: Tally, thresholds: dict[str, float], out: str, seconds: float) -> None:
     """What predictions came to, in lines on standard error."""
     rate = tally.n_rows / max(seconds, 1e-9)
-    lines = [f"{_rows(tally.n_rows)} in {seconds:.1f} s ({rate:,.0f} per second) -> {out}"]
+    lines = [f"{count_rows(tally.n_rows)} in {seconds:.1f} s ({rate:,.0f} per second) -> {out}"]
     n_abstained = tally.n_rows - tally.reasons[""]
-    reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.reasons.most_common() if reason)
-    lines.append(
-        f"{_rows(n_abstained)} abstain{f': {reasons}' if reasons else ''} ({in_words(thresholds)}; --abstain-below)"
-    )
+    reasons = {reason: count for reason, count in tally.reasons.most_common() if reason}
+    lines.append(f"{_abstaining(n_abstained, reasons)} ({in_words(thresholds)}; --abstain-below)")
     lines += _unseen(dict(tally.unseen))
     if len([count for count in tally.labels.values() if count]) == 1 and tally.n_rows >= 20:
         lines.append(f"all rows get the same label, {tally.labels.most_common(1)[0][0]!r}")
     print("\n".join(lines), file=sys.stderr)
 
 
+def _abstaining(count: int, reasons: dict[str, int]) -> str:
+    """How many rows abstain, and why."""
+    why = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
+    return f"{count_rows(count)} abstain{'s' if count == 1 else ''}{f': {why}' if why else ''}"
+
+
 def _unseen(counts: dict[str, int]) -> list[str]:
-    return [f"column {name!r}: {_rows(count)} with values that were not in training" for name, count in counts.items()]
+    return [
+        f"column {name!r}: {count_rows(count)} with values that were not in training" for name, count in counts.items()
+    ]
 
 
-def _rows(count: int) -> str:
+def count_rows(count: int) -> str:
+    """So many rows, in words."""
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
@@ -176,8 +185,7 @@ def _about_rows(trained: TableModel, evaluation: Evaluation) -> list[str]:
     """Abstention, drift, and what is out of order."""
     right, decided = evaluation.decided
     n_abstained = evaluation.n_rows - decided
-    reasons = ", ".join(f"{count:,} {reason}" for reason, count in evaluation.n_by_reason.items())
-    line = f"{_rows(n_abstained)} abstain{f': {reasons}' if reasons else ''} ({in_words(evaluation.thresholds)})"
+    line = f"{_abstaining(n_abstained, evaluation.n_by_reason)} ({in_words(evaluation.thresholds)})"
     if evaluation.has_labels and decided and n_abstained:
         line += f"; of the {decided:,} that do not {_percent(proportion(right, decided))} are right"
     lines = [line]
@@ -189,7 +197,9 @@ def _about_rows(trained: TableModel, evaluation: Evaluation) -> list[str]:
     else:
         lines.append(evaluation.drift.sentence)
     if evaluation.n_unlabelled:
-        lines.append(f"left out: {_rows(evaluation.n_unlabelled)} without a label")
+        lines.append(f"left out: {count_rows(evaluation.n_unlabelled)} without a label")
+    if evaluation.n_equal:
+        lines.append(f"equal to training rows in all columns: {count_rows(evaluation.n_equal)}")
     lines += _unseen(evaluation.unseen)
     if evaluation.never_predicted:
         lines.append(f"never predicted, though some rows are of it: {', '.join(map(repr, evaluation.never_predicted))}")

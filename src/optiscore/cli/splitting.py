@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ..io.whole_files import all_or_none
 from .outputs import check_new
+from .preparation import check_classes_of
 from .tables import check_suffix, column_of, read_table, table_writer
 
 # Fewer rows of a label cannot be trained on, and are not drawn.
@@ -28,13 +29,14 @@ def split_table(
     alone : list of str
         Labels of one row only, which cannot be trained on.
     """
-    stem, suffix = _parts(Path(path).name)
+    stem, suffix = _parts("table" if path == "-" else Path(path).name)
     paths = [folder / f"{stem}_{part}{suffix}" for part in ("train", "test")]
     for each in paths:
         check_suffix(str(each))
         check_new(each, force)
     table = read_table(path, advance=advance)
     labels = column_of(table, target, path)
+    check_classes_of(target, pc.unique(labels.drop_null()).to_pylist(), len(labels) - labels.null_count)
     is_test = _sample(labels, test_size)
     if not is_test.any() or is_test.all():
         raise ValueError(

@@ -142,6 +142,11 @@ class TableModel:
         return SHARED if is_shared and any(name == SHARED for name, _, _ in self.tried) else self.kind
 
     @property
+    def given_priors(self) -> list[float] | None:
+        """Class probabilities that the user set, so that rows count by them; None where they are those of training."""
+        return None if getattr(self.classifier, "priors", None) is None else list(self.classifier.priors_)
+
+    @property
     def labels(self) -> list[str]:
         """The labels as text."""
         return [str(label) for label in self.classifier.classes_]

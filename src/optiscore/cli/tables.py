@@ -6,6 +6,8 @@ import io
 import os
 import re
 import sys
+import time
+import weakref
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +29,8 @@ from ..io.whole_files import open_whole
 _BLOCK_ROWS = 65_536
 _BLOCK_BYTES = 8 * 1024 * 1024
 _MAX_LINE = 4 * 1024 * 1024
+# Seconds to wait for Arrow's threads.
+_PATIENCE = 5.0
 _MOST_COLUMNS = 100_000
 _SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".arrow", ".feather")
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
@@ -139,16 +143,47 @@ def _read(stream: Any, path: str) -> Iterator[pa.Table]:
     elif not head:
         raise ValueError(f"{path} is empty.")
     elif head[:4] == b"PAR1":
-        for batch in pa.parquet.ParquetFile(_seekable(stream)).iter_batches(_BLOCK_ROWS):
+        for batch in _batches(_seekable(stream), lambda lent: pa.parquet.ParquetFile(lent).iter_batches(_BLOCK_ROWS)):
             yield _checked(pa.Table.from_batches([batch]), path)
     elif head[:6] == b"ARROW1" or head[:4] == b"FEA1":
-        table = pa.feather.read_table(_seekable(stream))
-        for start in range(0, table.num_rows, _BLOCK_ROWS):
-            yield _checked(table.slice(start, _BLOCK_ROWS), path)
+        for table in _batches(_seekable(stream), lambda lent: iter([pa.feather.read_table(lent)])):
+            for start in range(0, table.num_rows, _BLOCK_ROWS):
+                yield _checked(table.slice(start, _BLOCK_ROWS), path)
     elif _SVMLIGHT.match(head.partition(b"\n")[0]):
         yield _read_svmlight(stream, path)
     else:
         yield from _read_text(stream, head, path)
+
+
+class _Lent:
+    """A stream of Python's, as Arrow sees it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _batches(stream: Any, opened: Callable[[_Lent], Iterator[Any]]) -> Iterator[Any]:
+    """What Arrow reads from a stream; when this ends, however it does, none of its threads holds the stream any more.
+
+    One that still did while the interpreter leaves would want to tell Python so, and abort the process.
+    """
+    lent, batches = _Lent(stream), None
+    watched = weakref.ref(lent)
+    try:
+        batches = opened(lent)
+        yield from batches
+    except Exception as error:
+        # The frames of its traceback hold the stream, too.
+        raise error.with_traceback(None) from None
+    finally:
+        lent = batches = None  # type: ignore[assignment]
+        # A callback would be run by the very thread that is waited for.
+        patience = time.monotonic() + _PATIENCE
+        while watched() is not None and time.monotonic() < patience:
+            time.sleep(0.001)
 
 
 def _seekable(stream: Any) -> Any:
@@ -171,20 +206,19 @@ def _read_svmlight(stream: Any, path: str) -> pa.Table:
 def _read_text(stream: Any, head: bytes, path: str) -> Iterator[pa.Table]:
     """Blocks of lines; every cell is text or missing, so that no block can disagree with another on types."""
     names, delimiter = _header(head, path)
-    reader = pa.csv.open_csv(
-        stream,
-        read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-        parse_options=pa.csv.ParseOptions(
+    options = {
+        "read_options": pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
+        "parse_options": pa.csv.ParseOptions(
             delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
         ),
-        convert_options=pa.csv.ConvertOptions(
+        "convert_options": pa.csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
             null_values=_MISSING,
             strings_can_be_null=True,
             quoted_strings_can_be_null=True,
         ),
-    )
-    for batch in reader:
+    }
+    for batch in _batches(stream, lambda lent: iter(pa.csv.open_csv(lent, **options))):
         if batch.num_rows:
             yield _checked(pa.Table.from_batches([batch]), path)
 
@@ -204,7 +238,7 @@ def _header(head: bytes, path: str) -> tuple[list[str], str]:
     if "\x00" in text:
         raise ValueError(f"{path} is neither text nor a known format.")
     table = pa.csv.read_csv(
-        io.BytesIO(text.encode() + b"\n"),
+        pa.BufferReader(text.encode() + b"\n"),
         parse_options=pa.csv.ParseOptions(delimiter=delimiter),
     )
     return table.column_names, delimiter
@@ -332,5 +366,7 @@ def check_name(name: str, names: Sequence[str], path: str) -> None:
     if name in names:
         return
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are: {', '.join(names[:10])}."
+    hint = (
+        f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are: {', '.join(map(repr, names[:10]))}."
+    )
     raise ValueError(f"{path} has no column {name!r}. {hint}")

@@ -17,7 +17,7 @@ from ..io.progress import Progress
 from .answers import CONFIDENCE, FACTOR, TYPICALITY, ask, senses_of
 from .candidates import parse_priors
 from .columns import Choices, Column, mark_labels
-from .preparation import encode, labelled_rows, labels_of, make_model, new_values_allowed, to_frame
+from .preparation import check_classes_of, encode, labelled_rows, labels_of, make_model, new_values_allowed, to_frame
 from .seen_rows import SeenRows
 from .selection import (
     KERNEL,
@@ -203,12 +203,10 @@ def _fit_blocks(
 def _check_classes(survey: Survey, plan: Plan) -> None:
     target, counts, n_rows = plan.target, survey.counts, survey.n_rows
     if len(counts) < 2:
-        raise ValueError(f"column {target!r} must hold at least two classes, got {list(counts)}.")
-    if _looks_continuous(list(counts), n_rows):
-        raise ValueError(
-            f"column {target!r} looks continuous ({len(counts):,} distinct numbers in {n_rows:,} rows), and this "
-            f"command predicts classes: choose another target, or make classes of it, such as low and high."
-        )
+        n, no_label = survey.n_unlabelled, "have no label: empty cells, NA, None and the like"
+        hint = f"; {n:,} rows {no_label}" if n else ""
+        raise ValueError(f"column {target!r} must hold at least two classes, got {list(counts)}{hint}.")
+    check_classes_of(target, list(counts), n_rows)
     if len(counts) > max(10, min(100, n_rows // 2)):
         raise ValueError(
             f"column {target!r} has {len(counts):,} distinct values in {n_rows:,} rows, too many for "
@@ -223,17 +221,6 @@ def _check_classes(survey: Survey, plan: Plan) -> None:
     lone = min(counts, key=counts.__getitem__)
     if counts[lone] < _FEWEST_SEARCHED and any(hasattr(each, "radius_factors") for each in plan.candidates.values()):
         raise ValueError(f"class {str(lone)!r} has {counts[lone]} rows, and --cv needs {_FEWEST_SEARCHED} of each.")
-
-
-def _looks_continuous(labels: Sequence[Any], n_rows: int) -> bool:
-    """Many numbers, with decimals, or with few rows each."""
-    try:
-        numbers = np.array([float(label) for label in labels])
-    except ValueError:
-        return False
-    if (numbers != np.round(numbers)).any():
-        return len(labels) > 10
-    return len(labels) > 20 and n_rows < 5 * len(labels)
 
 
 def _confusion(codes: np.ndarray, predicted: np.ndarray, n_classes: int) -> list[list[int]]:

@@ -1,6 +1,6 @@
 """May a model be trusted on some rows? Yes, only above a confidence, or no; with one reason and one recommendation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from .remarks import left_out_accuracy, no_better_than_majority
 from .table_model import Interval, TableModel, percent, proportion
 
 #: Thresholds that a person can remember.
-_LADDER = (0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
+_LADDER = (0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 _FACTOR_LADDER = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
 
 # Fewer labelled rows than this prove nothing.
@@ -27,6 +27,12 @@ _FEWEST_DECIDED, _LEAST_COVERAGE = _FEWEST_ROWS, 0.1
 
 # Of certainties that tell nothing, so few are taken for ones that do.
 _LEVEL = 0.05
+
+# Drift that chance makes less often than this is a reason not to rely on a model whose accuracy cannot be seen.
+_SURELY_DRIFTED = 0.01
+
+# More rows than this part that are equal to training rows are told.
+_MANY_EQUAL = 0.05
 
 # A class that so many rows are of must be predicted for some.
 _FEWEST_OF_A_CLASS = 5
@@ -74,7 +80,7 @@ def decide(trained: TableModel, evaluation: Evaluation, required: float) -> Verd
     if evaluation.n_trained_on:
         return _on_training_rows(evaluation)
     if evaluation.has_labels:
-        return _with_labels(evaluation, required)
+        return _with_labels(trained, evaluation, required)
     return _without_labels(trained, evaluation, required)
 
 
@@ -84,17 +90,13 @@ def _on_training_rows(evaluation: Evaluation) -> Verdict:
     return Verdict("unknown", _NO_ANSWER.format(what), _SEEN, _JUDGE_ON_OTHERS)
 
 
-def _with_labels(evaluation: Evaluation, required: float) -> Verdict:
-    accuracy, n_rows = evaluation.methods[OURS]["accuracy"], evaluation.n_rows
-    label, n_majority = evaluation.majority
-    share = n_majority / n_rows
-    found = (
-        f"{_with_interval(accuracy)} of {n_rows:,} rows are right; always answering {label!r} would be right on "
-        f"{percent(share)}"
-    )
+def _with_labels(trained: TableModel, evaluation: Evaluation, required: float) -> Verdict:
+    n_rows = evaluation.n_rows
+    priors = trained.given_priors
+    accuracy, share, found = _standing(evaluation) if priors is None else _standing_by_priors(evaluation, priors)
     present = [name for name, (_, n) in evaluation.recalls.items() if n]
     if n_rows < _FEWEST_ROWS:
-        few = _NO_ANSWER.format(f"{n_rows} rows are too few")
+        few = _NO_ANSWER.format(f"{n_rows} row{'s are' if n_rows > 1 else ' is'} too few")
         return Verdict("unknown", few, f"{found}.", f"Judge it on {_FEWEST_ROWS} rows or more.")
     if len(present) == 1:
         reason = f"{accuracy.percent} are right, but how well it tells the classes apart cannot be seen on them."
@@ -102,32 +104,63 @@ def _with_labels(evaluation: Evaluation, required: float) -> Verdict:
         return Verdict("unknown", one, reason, "Judge it on rows of all classes, drawn at random.")
     is_informed = evaluation.information.low > 0
     if not is_informed and accuracy.low <= share:
-        reason = f"It is hardly better than one answer for all: {found}."
+        reason = f"It is {'worse' if accuracy.high < share else 'hardly better'} than one answer for all: {found}."
         return Verdict("no", _NO, reason, _retrain(evaluation) or _use_another(evaluation, required) or _MORE_DATA)
     if missed := _missed_classes(evaluation):
         return Verdict("no", _NO, f"It never finds {missed}. {found}.", _retrain(evaluation) or _MORE_DATA)
     rare = _rarely_found(evaluation)
-    found += rare + _absent(evaluation)
+    found += rare + _absent(evaluation) + _equal(evaluation)
     if accuracy.value <= share or (accuracy.low <= share and rare):
-        reason = f"Its labels are no more often right than one answer for all, though its probabilities tell: {found}."
+        more = "more often" if accuracy.value <= share else "surely more often"
+        reason = f"Its labels are not {more} right than one answer for all, but its probabilities tell: {found}."
         return Verdict("no", _NO, reason, _retrain(evaluation) or _CARE_FOR_RARE)
+    # Others know nothing of priors.
+    other = _use_another(evaluation, required) if priors is None else ""
     if accuracy.value >= required:
-        return _right_often_enough(evaluation, required, found)
-    if not evaluation.drift.moved and (other := _use_another(evaluation, required)):
+        return _right_often_enough(evaluation, accuracy, required, found, other)
+    if other and not evaluation.drift.moved:
         name, gain = _better_method(evaluation)
         return Verdict("no", _NO, f"{_capitalised(name)} is more accurate on these rows by {_points(gain)}.", other)
     return _above_a_threshold(evaluation, required) or _at_no_threshold(evaluation, required)
 
 
-def _right_often_enough(evaluation: Evaluation, required: float, found: str) -> Verdict:
+def _standing(evaluation: Evaluation) -> tuple[Interval, float, str]:
+    """The accuracy, that of one answer for all, and both in words."""
+    accuracy, n_rows = evaluation.methods[OURS]["accuracy"], evaluation.n_rows
+    label, n_majority = evaluation.majority
+    words = (
+        f"{_with_interval(accuracy)} of {n_rows:,} rows are right; always answering {label!r} would be right on "
+        f"{percent(n_majority / n_rows)}"
+    )
+    return accuracy, n_majority / n_rows, words
+
+
+def _standing_by_priors(evaluation: Evaluation, priors: Sequence[float]) -> tuple[Interval, float, str]:
+    """The same where each class counts by the prior that was given for it."""
+    right, n = np.array(list(evaluation.recalls.values()), dtype=float).T
+    weights = np.where(n > 0, priors, 0) / np.sum(priors, where=n > 0)
+    value = float(weights @ (right / np.maximum(n, 1)))
+    # One more row of either kind, so that a recall of 1 is not taken for certain.
+    likely = (right + 1) / (n + 2)
+    error = 1.96 * float(np.sqrt(np.square(weights) @ (likely * (1 - likely) / np.maximum(n, 1))))
+    accuracy = Interval(value, max(value - error, 0.0), min(value + error, 1.0))
+    words = (
+        f"with the priors that were given, {_with_interval(accuracy)} of the rows are right, and "
+        f"{evaluation.methods[OURS]['accuracy'].percent} of these {evaluation.n_rows:,}; always answering "
+        f"{list(evaluation.recalls)[int(weights.argmax())]!r} would be right on {percent(float(weights.max()))}"
+    )
+    return accuracy, float(weights.max()), words
+
+
+def _right_often_enough(evaluation: Evaluation, accuracy: Interval, required: float, found: str, other: str) -> Verdict:
     """Yes, unless the model itself would rather not decide most of the rows."""
     n, n_abstained = evaluation.n_rows, sum(evaluation.n_by_reason.values())
     if n_abstained > n / 2:
         headline = f"Only on the {percent(1 - n_abstained / n)} of the rows for which it does not abstain."
         advice = _retrain(evaluation) or "Choose other limits with --abstain-below, or train on rows like these."
         return Verdict("only", headline, f"{found}, but it abstains on most: {_reasons(evaluation)}.", advice)
-    advice = _retrain(evaluation) or _use_another(evaluation, required) or _send_abstentions(evaluation)
-    if evaluation.methods[OURS]["accuracy"].low >= required:
+    advice = _retrain(evaluation) or other or _send_abstentions(evaluation)
+    if accuracy.low >= required:
         return Verdict("yes", _YES, f"{found}.", advice)
     perhaps = f"{found}. More rows would tell whether it is {percent(required)} in the long run, as required."
     return Verdict("yes", _YES_PERHAPS.format(n), perhaps, advice)
@@ -151,6 +184,14 @@ def _absent(evaluation: Evaluation) -> str:
     names = [repr(name) for name, (_, n) in evaluation.recalls.items() if not n]
     listed = f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''}"
     return f"; how it does on {listed} cannot be seen on these rows" if names else ""
+
+
+def _equal(evaluation: Evaluation) -> str:
+    """Rows that are copies of training rows, if they are many; as the end of a sentence."""
+    n, n_equal = evaluation.n_rows, evaluation.n_equal
+    if n_equal <= _MANY_EQUAL * n:
+        return ""
+    return f"; {n_equal:,} rows are equal to training rows: if they are the same observations, the accuracy is too good"
 
 
 def _reasons(evaluation: Evaluation) -> str:
@@ -240,7 +281,7 @@ def _at_no_threshold(evaluation: Evaluation, required: float) -> Verdict:
     right = evaluation.is_right
     surest = certainty >= np.quantile(certainty, 0.75, method="lower")
     why = (
-        f"At no {sense} that enough rows have are {percent(required)} of the decisions right"
+        f"At none of the limits on the {sense} that were tried are {percent(required)} of the decisions right"
         if _certainty_tells(evaluation)
         else f"Too few are right, {percent(required)} are required, and its {sense} does not surely tell which ones"
     )
@@ -260,6 +301,9 @@ def _without_labels(trained: TableModel, evaluation: Evaluation, required: float
         f"right."
     )
     if strange := _strange_rows(evaluation):
+        if evaluation.drift.moved and (evaluation.drift.p_value or 0) > _SURELY_DRIFTED:
+            perhaps = _NO_ANSWER.format("the rows may have drifted")
+            return Verdict("unknown", perhaps, f"{strange} Chance may do that. {unknown}", _LABEL_SOME)
         return Verdict("no", _NO, f"{strange} {unknown}", _LABEL_SOME)
     if no_better_than_majority(trained):
         reason = f"Already in training it was no better than one answer for all. {unknown}"
@@ -327,7 +371,9 @@ def _moved(evaluation: Evaluation) -> str:
     where = "" if first.rows == "all rows" else f", in rows {first.rows}"
     others = len(evaluation.drift.columns) - 1
     more = f", and {others} more column{'s' if others > 1 else ''}" if others else ""
-    return f"column {first.column!r} ({first.words}{where}){more}"
+    n_new = evaluation.unseen.get(first.column, 0)
+    new = f"{n_new:,} rows have values that training did not have; " if n_new else ""
+    return f"column {first.column!r} ({new}{first.words}{where}){more}"
 
 
 def _send_abstentions(evaluation: Evaluation) -> str:

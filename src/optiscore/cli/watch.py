@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..drift import DriftReference, Shift
+from ..features.texts import MISSING_TEXT
 from .columns import Column
-from .preparation import MISSING_TEXT
 
 # Categories that fewer training rows have are not watched by themselves, and of each column at most so many.
 _FEWEST_OF_A_VALUE, _MOST_VALUES = 5, 30

@@ -20,6 +20,7 @@ _TRUSTED = (
     "numpy.dtype",
     "optiscore.features.dates.expand_dates",
     "optiscore.features.dates.name_dates",
+    "optiscore.features.texts.as_text",
     "optiscore.features.kernel_map.KernelDiscriminantMap",
     "optiscore.features.kernel_search.KernelExpansion",
     "optiscore.features.power.PowerMap",
