@@ -187,7 +187,8 @@ def test_with_given_priors_classes_count_by_these():
     equal.given_priors = [0.5, 0.5]
     verdict = decide(equal, found, 0.8)
     assert verdict.answer == "yes"
-    assert "with the priors that were given, 93.5 % (95 % interval 8" in verdict.reason
+    assert verdict.reason.startswith("93.5 % (95 % interval 8")
+    assert "of the rows are right with the priors that were given, and" in verdict.reason
     assert "88.0 % of these 100; always answering 'no' would be right on 50.0 %" in verdict.reason
 
 

@@ -60,7 +60,7 @@ def render(judged: Judgement, source: str) -> str:
     )
 
 
-def _shortened(label: Any, n: int = 48) -> str:
+def _shortened(label: Any, n: int = 36) -> str:
     """A label without its middle, if it is long: many differ at their ends only."""
     text = str(label)
     return text if len(text) <= n else f"{text[: n // 2]}…{text[1 - n // 2 :]}"

@@ -145,7 +145,7 @@ def _standing_by_priors(evaluation: Evaluation, priors: Sequence[float]) -> tupl
     error = 1.96 * float(np.sqrt(np.square(weights) @ (likely * (1 - likely) / np.maximum(n, 1))))
     accuracy = Interval(value, max(value - error, 0.0), min(value + error, 1.0))
     words = (
-        f"with the priors that were given, {_with_interval(accuracy)} of the rows are right, and "
+        f"{_with_interval(accuracy)} of the rows are right with the priors that were given, and "
         f"{evaluation.methods[OURS]['accuracy'].percent} of these {evaluation.n_rows:,}; always answering "
         f"{list(evaluation.recalls)[int(weights.argmax())]!r} would be right on {percent(float(weights.max()))}"
     )

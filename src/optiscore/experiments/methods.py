@@ -132,7 +132,8 @@ def folds(y: ArrayLike) -> int:
 
 #: What users have today, for a number of features; LDA with shrinkage by Ledoit and Wolf.
 PEERS: dict[str, Callable[[int], Any]] = {
-    "LDA": lambda d: linear_discriminant(),
+    # Standardised by class, its shrinkage would take features that are constant within a class as they are.
+    "LDA": lambda d: make_pipeline(StandardScaler(), linear_discriminant()),
     "QDA": lambda d: plain_qda(),
     "logistic": lambda d: logistic_regression(),
     "forest": lambda d: RandomForestClassifier(300, random_state=0),
