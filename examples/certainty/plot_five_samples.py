@@ -47,7 +47,8 @@ axes[0].set_ylabel("probability of illness")
 axes[0].legend(loc="upper left")
 
 # %%
-# New people, ordered by their probability. Where the interval crosses one half, five cases cannot settle the question.
+# New people, ordered by their probability. Where the interval goes far to both sides of one half, five cases cannot
+# settle the question.
 X_new, y_new = draw(30, 30)
 ProbaIntervalDisplay.from_estimator(model, X_new, label="ill")
 
@@ -60,7 +61,7 @@ for level in (0.9, 0.75, 0.5):
     print(f"confidence of at least {level}: {sure.sum():2d} decisions, {is_right[sure].mean():.0%} right")
 
 # %%
-# The evidence behind a decision is a likelihood ratio of the training sample: how much less likely it becomes if
+# The evidence behind a decision is twice a log likelihood ratio of the training sample: how much less likely it is if
 # another label is to be the right one. 2.71 is the 95 % point (one-sided) for one degree of freedom.
 ratio, rival = model.likelihood_ratio(X_new[-3:])
 print("likelihood ratios", ratio.round(2), "against", rival)

@@ -280,9 +280,9 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,)
-            Above 1, the decision is certified at the fitted radii: no plausible moments change the most probable class
-            (for the priors `priors_`). 0 where the nominal posterior already disagrees with `predict`, infinity where
-            the label is certified whatever the factor (always so at radius 0).
+            From 1 on, the decision is certified at the fitted radii: no plausible moments change the most probable
+            class (for the priors `priors_`). 0 where the nominal posterior already disagrees with `predict`, infinity
+            where the label is certified whatever the factor (always so at radius 0).
         """
         samples = self._validate(X, "certified_factor")
         model = self._model

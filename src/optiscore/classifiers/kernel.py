@@ -99,7 +99,7 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
     See Also
     --------
     KernelDiscriminantMap : The map alone, for `ModeratedDiscriminantAnalysis` or any other classifier behind it.
-    ModeratedDiscriminantAnalysis : For certificates, intervals, streams, clusters, and models that a person reads.
+    ModeratedDiscriminantAnalysis : For confidence, intervals, streams, clusters, and models that a person reads.
 
     Notes
     -----

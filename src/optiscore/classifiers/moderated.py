@@ -1,4 +1,4 @@
-"""ModeratedDiscriminantAnalysis: Gaussian classes whose probabilities, intervals and certificates know their sample."""
+"""ModeratedDiscriminantAnalysis: Gaussian classes whose probabilities, intervals and confidence know their sample."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -24,7 +24,7 @@ _COVARIANCES = ("both", "own", "shared")
 
 
 class ModeratedDiscriminantAnalysis(ModeratedPredictions):
-    """Discriminant analysis whose probabilities, intervals and certificates know how many samples there were.
+    """Discriminant analysis whose probabilities, intervals and confidence know how many samples there were.
 
     Two Gaussian models, one with a covariance for each class and one with a shared covariance, take the sampling error
     of their moments into account by the likelihood ratio of the training samples. Their posteriors are moderated by

@@ -172,7 +172,7 @@ class ModeratedPredictions(ProbabilisticPredictions, StreamingState):
         return lower.T, upper.T
 
     def likelihood_ratio(self, X: ArrayLike) -> tuple[FloatArray, np.ndarray]:
-        """Evidence of the training samples for the predicted labels: the likelihood ratio that another would cost.
+        """Evidence of the training samples for the predicted labels: twice the log likelihood ratio that another costs.
 
         Parameters
         ----------
