@@ -405,3 +405,13 @@ def test_columns_that_resemble_something_else_get_a_hint(tmp_path, spelled, hint
     facts = fit(plain_frame().assign(c=[spelled(i) for i in range(200)]), tmp_path)
     said = [remark for remark in facts["remarks"] if remark.startswith("Column 'c'")]
     assert [hint in remark for remark in said] == ([True] if hint else [])
+
+
+def test_given_priors_are_no_reason_to_call_a_model_useless(tmp_path):
+    """Of a rare class that is found, at the price of the accuracy on rows as they are."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], [380, 20])
+    frame = pd.DataFrame(rng.normal(size=(400, 3)) + 0.9 * (y == "yes")[:, None], columns=list("abc")).assign(y=y)
+    facts = fit(frame, tmp_path, "--priors", "equal")
+    assert facts["accuracy"][0] < facts["majority"]["accuracy"]
+    assert not any("no better than" in remark for remark in facts["remarks"])

@@ -45,7 +45,9 @@ def recalls(trained: TableModel) -> list[Interval]:
 
 
 def no_better_than_majority(trained: TableModel) -> bool:
-    """Whether one answer for all rows would have been right as often."""
+    """Whether one answer for all rows would have been right as often; classes count by priors that were given."""
+    if (priors := trained.given_priors) is not None:
+        return float(np.dot(priors, [recall.value for recall in recalls(trained)])) <= max(priors)
     return left_out_accuracy(trained).value <= majority(trained)[1]
 
 

@@ -102,10 +102,12 @@ def _with_labels(trained: TableModel, evaluation: Evaluation, required: float) -
         reason = f"{accuracy.percent} are right, but how well it tells the classes apart cannot be seen on them."
         one = _NO_ANSWER.format(f"all rows are {present[0]!r}")
         return Verdict("unknown", one, reason, "Judge it on rows of all classes, drawn at random.")
+    # Others know nothing of priors.
+    other = _use_another(evaluation, required) if priors is None else ""
     is_informed = evaluation.information.low > 0
     if not is_informed and accuracy.low <= share:
         reason = f"It is {'worse' if accuracy.high < share else 'hardly better'} than one answer for all: {found}."
-        return Verdict("no", _NO, reason, _retrain(evaluation) or _use_another(evaluation, required) or _MORE_DATA)
+        return Verdict("no", _NO, reason, _retrain(evaluation) or other or _MORE_DATA)
     if missed := _missed_classes(evaluation):
         return Verdict("no", _NO, f"It never finds {missed}. {found}.", _retrain(evaluation) or _MORE_DATA)
     rare = _rarely_found(evaluation)
@@ -114,8 +116,6 @@ def _with_labels(trained: TableModel, evaluation: Evaluation, required: float) -
         more = "more often" if accuracy.value <= share else "surely more often"
         reason = f"Its labels are not {more} right than one answer for all, but its probabilities tell: {found}."
         return Verdict("no", _NO, reason, _retrain(evaluation) or _CARE_FOR_RARE)
-    # Others know nothing of priors.
-    other = _use_another(evaluation, required) if priors is None else ""
     if accuracy.value >= required:
         return _right_often_enough(evaluation, accuracy, required, found, other)
     if other and not evaluation.drift.moved:
