@@ -129,7 +129,7 @@ def _answer(rankings: Mapping[tuple[str, str], Ranking]) -> list[str]:
     return [
         f"{'Take the kernel classifier' if first == len(rankings) else 'Often the kernel classifier'}: in accuracy, "
         f"abstention and log loss on the suites of data sets it is first by mean rank in {first} of {len(rankings)} "
-        f"comparisons, and {', '.join(better) if better else 'no method'} is significantly better in any.",
+        f"comparisons, and {', '.join(better) if better else 'no method'} is significantly better than it in any.",
         *([f"Significantly worse than it, on all sets together: {'. '.join(worse)}."] if worse else []),
         "The list above says when to take something else, and the last section where it loses.",
     ]
