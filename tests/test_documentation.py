@@ -60,27 +60,26 @@ def test_every_public_function_and_class_has_a_runnable_example(module, name, th
 def callables(thing):
     """A public function itself, or what a class defines of its own: its construction and its methods."""
     if inspect.isfunction(thing):
-        yield thing, thing.__doc__, None
+        yield thing, thing.__doc__
     if inspect.isclass(thing):
         bases = [base.__doc__ or "" for base in thing.__mro__ if base.__module__.startswith("optiscore")]
         if thing.__init__ is not object.__init__ or thing.__new__ is not object.__new__:
-            yield thing, "\n".join(bases), inspect.Signature.empty
+            yield thing, "\n".join(bases)
         for name, method in vars(thing).items():
             function = getattr(method, "__func__", method)
             if inspect.isfunction(function) and not name.startswith("_"):
-                yield function, function.__doc__, None
+                yield function, function.__doc__
 
 
 @pytest.mark.parametrize(("module", "name", "thing"), public_names())
 def test_every_parameter_and_result_is_documented(module, name, thing):
     """In numpydoc's sections."""
-    for function, documentation, result in callables(thing):
+    for function, documentation in callables(thing):
         text, signature = inspect.cleandoc(documentation or ""), inspect.signature(function)
         for parameter in signature.parameters:
             if parameter not in ("self", "cls"):
                 assert re.search(rf"^[\w, *]*\b{parameter}\b[\w, *]* : ", text, re.M), (function, parameter)
-        returned = signature.return_annotation if result is None else result
-        if returned not in (None, "None", inspect.Signature.empty):
+        if signature.return_annotation not in (None, "None", inspect.Signature.empty):
             assert re.search(r"^(Returns|Yields)\n---", text, re.M), function
 
 

@@ -190,6 +190,12 @@ def test_with_given_priors_classes_count_by_these():
     assert verdict.reason.startswith("93.5 % (95 % interval 8")
     assert "of the rows are right with the priors that were given, and" in verdict.reason
     assert "88.0 % of these 100; always answering 'no' would be right on 50.0 %" in verdict.reason
+    # More of the rows as they are may be right than are required: that is another question.
+    few = found._replace(recalls={"no": (90, 92), "yes": (5, 8)})
+    verdict = decide(equal, few, 0.9)
+    assert verdict.answer == "no"
+    assert "90.0 % are required" in verdict.reason
+    assert "--abstain-below" not in verdict.recommendation
 
 
 def test_copies_of_training_rows_are_told():
@@ -205,6 +211,7 @@ def test_drift_that_chance_may_make_is_no_verdict():
     blind = blind._replace(judged={}, is_right=np.empty(0, dtype=bool))
     verdict = decide(Trained(), blind, 0.9)
     assert (verdict.answer, verdict.headline) == ("unknown", "No answer yet: the rows may have drifted.")
+    assert decide(Trained(), blind._replace(unseen={"city": 60}), 0.9).answer == "no"
     surely = decide(Trained(), blind._replace(drift=MOVED), 0.9)
     assert surely.answer == "no"
     new = decide(Trained(), blind._replace(drift=MOVED, unseen={"x": 30}), 0.9)

@@ -6,8 +6,6 @@ import io
 import os
 import re
 import sys
-import time
-import weakref
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,13 +22,12 @@ import pyarrow.parquet
 from sklearn.datasets import load_svmlight_file
 
 from ..io.whole_files import open_whole
+from .streams import Replayed, batches_of
 
 # Rows and bytes that are worked on together.
 _BLOCK_ROWS = 65_536
 _BLOCK_BYTES = 8 * 1024 * 1024
 _MAX_LINE = 4 * 1024 * 1024
-# Seconds to wait for Arrow's threads.
-_PATIENCE = 5.0
 _MOST_COLUMNS = 100_000
 _SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".arrow", ".feather")
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
@@ -107,22 +104,6 @@ def _open(path: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-class _Replayed(io.RawIOBase):
-    """A stream that starts with bytes that were read from it already."""
-
-    def __init__(self, head: bytes, rest: Any) -> None:
-        self._head, self._rest = head, rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._head[: len(buffer)] or self._rest.read1(len(buffer))
-        self._head = self._head[len(piece) :]
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-
 def _first_line(stream: Any) -> bytes:
     """At least the first line, unless that is endless."""
     head = b""
@@ -136,54 +117,23 @@ def _read(stream: Any, path: str) -> Iterator[pa.Table]:
     if stream.seekable():
         stream.seek(0)
     else:
-        stream = io.BufferedReader(_Replayed(head, stream))
+        stream = io.BufferedReader(Replayed(head, stream))
     if head[:2] == b"\x1f\x8b":
         # Decompressed bytes are never read twice: to go back in them is to decompress them again, if it works at all.
-        yield from _read(io.BufferedReader(_Replayed(b"", gzip.GzipFile(fileobj=stream))), path)
+        yield from _read(io.BufferedReader(Replayed(b"", gzip.GzipFile(fileobj=stream))), path)
     elif not head:
         raise ValueError(f"{path} is empty.")
     elif head[:4] == b"PAR1":
-        for batch in _batches(_seekable(stream), lambda lent: pa.parquet.ParquetFile(lent).iter_batches(_BLOCK_ROWS)):
+        for batch in batches_of(_seekable(stream), lambda lent: pa.parquet.ParquetFile(lent).iter_batches(_BLOCK_ROWS)):
             yield _checked(pa.Table.from_batches([batch]), path)
     elif head[:6] == b"ARROW1" or head[:4] == b"FEA1":
-        for table in _batches(_seekable(stream), lambda lent: iter([pa.feather.read_table(lent)])):
+        for table in batches_of(_seekable(stream), lambda lent: iter([pa.feather.read_table(lent)])):
             for start in range(0, table.num_rows, _BLOCK_ROWS):
                 yield _checked(table.slice(start, _BLOCK_ROWS), path)
     elif _SVMLIGHT.match(head.partition(b"\n")[0]):
         yield _read_svmlight(stream, path)
     else:
         yield from _read_text(stream, head, path)
-
-
-class _Lent:
-    """A stream of Python's, as Arrow sees it."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-def _batches(stream: Any, opened: Callable[[_Lent], Iterator[Any]]) -> Iterator[Any]:
-    """What Arrow reads from a stream; when this ends, however it does, none of its threads holds the stream any more.
-
-    One that still did while the interpreter leaves would want to tell Python so, and abort the process.
-    """
-    lent, batches = _Lent(stream), None
-    watched = weakref.ref(lent)
-    try:
-        batches = opened(lent)
-        yield from batches
-    except Exception as error:
-        # The frames of its traceback hold the stream, too.
-        raise error.with_traceback(None) from None
-    finally:
-        lent = batches = None  # type: ignore[assignment]
-        # A callback would be run by the very thread that is waited for.
-        patience = time.monotonic() + _PATIENCE
-        while watched() is not None and time.monotonic() < patience:
-            time.sleep(0.001)
 
 
 def _seekable(stream: Any) -> Any:
@@ -218,7 +168,7 @@ def _read_text(stream: Any, head: bytes, path: str) -> Iterator[pa.Table]:
             quoted_strings_can_be_null=True,
         ),
     }
-    for batch in _batches(stream, lambda lent: iter(pa.csv.open_csv(lent, **options))):
+    for batch in batches_of(stream, lambda lent: iter(pa.csv.open_csv(lent, **options))):
         if batch.num_rows:
             yield _checked(pa.Table.from_batches([batch]), path)
 

@@ -203,8 +203,8 @@ def _fit_blocks(
 def _check_classes(survey: Survey, plan: Plan) -> None:
     target, counts, n_rows = plan.target, survey.counts, survey.n_rows
     if len(counts) < 2:
-        n, no_label = survey.n_unlabelled, "have no label: empty cells, NA, None and the like"
-        hint = f"; {n:,} rows {no_label}" if n else ""
+        n = survey.n_unlabelled
+        hint = f"; {n:,} rows have no label: empty cells, NA, None and the like" if n else ""
         raise ValueError(f"column {target!r} must hold at least two classes, got {list(counts)}{hint}.")
     check_classes_of(target, list(counts), n_rows)
     if len(counts) > max(10, min(100, n_rows // 2)):

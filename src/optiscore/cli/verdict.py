@@ -121,6 +121,8 @@ def _with_labels(trained: TableModel, evaluation: Evaluation, required: float) -
     if other and not evaluation.drift.moved:
         name, gain = _better_method(evaluation)
         return Verdict("no", _NO, f"{_capitalised(name)} is more accurate on these rows by {_points(gain)}.", other)
+    if priors is not None:
+        return Verdict("no", _NO, f"{found}; {percent(required)} are required.", _retrain(evaluation) or _MORE_DATA)
     return _above_a_threshold(evaluation, required) or _at_no_threshold(evaluation, required)
 
 
@@ -248,8 +250,10 @@ def _certainty_tells(evaluation: Evaluation) -> bool:
     """
     certainty = next(iter(evaluation.answers.certainty.values()))
     order = np.where(kept_by_others(evaluation), certainty, -1)
-    right = order[evaluation.is_right], order[~evaluation.is_right]
-    return all(map(len, right)) and bool(mannwhitneyu(*right, alternative="greater").pvalue < _LEVEL)
+    right, wrong = order[evaluation.is_right], order[~evaluation.is_right]
+    if not len(right) or not len(wrong):
+        return False
+    return bool(mannwhitneyu(right, wrong, alternative="greater").pvalue < _LEVEL)
 
 
 def _only_above(evaluation: Evaluation, threshold: float, kept: BoolArray, reason: str, advice: str) -> Verdict:
@@ -301,10 +305,10 @@ def _without_labels(trained: TableModel, evaluation: Evaluation, required: float
         f"right."
     )
     if strange := _strange_rows(evaluation):
-        if evaluation.drift.moved and (evaluation.drift.p_value or 0) > _SURELY_DRIFTED:
-            perhaps = _NO_ANSWER.format("the rows may have drifted")
-            return Verdict("unknown", perhaps, f"{strange} Chance may do that. {unknown}", _LABEL_SOME)
         return Verdict("no", _NO, f"{strange} {unknown}", _LABEL_SOME)
+    if evaluation.drift.moved:
+        perhaps = f"Perhaps they drifted: {_moved(evaluation)}. Chance may do that. {unknown}"
+        return Verdict("unknown", _NO_ANSWER.format("the rows may have drifted"), perhaps, _LABEL_SOME)
     if no_better_than_majority(trained):
         reason = f"Already in training it was no better than one answer for all. {unknown}"
         return Verdict("no", _NO, reason, _MORE_DATA)
@@ -330,9 +334,9 @@ def _without_labels(trained: TableModel, evaluation: Evaluation, required: float
 
 
 def _strange_rows(evaluation: Evaluation) -> str:
-    """Why the rows are not like the training rows, if they are not."""
-    n = evaluation.n_rows
-    if evaluation.drift.moved:
+    """Why the rows are surely not like the training rows, if they are not."""
+    n, drift = evaluation.n_rows, evaluation.drift
+    if drift.moved and drift.p_value is not None and drift.p_value <= _SURELY_DRIFTED:
         return f"The rows have drifted: {_moved(evaluation)}."
     n_unlike = evaluation.n_by_reason.get(REASONS[TYPICALITY], 0)
     if n_unlike > _MOST_UNLIKE * n:

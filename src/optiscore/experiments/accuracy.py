@@ -76,7 +76,7 @@ def summarise(results: Sequence[Result]) -> Summary:
         for measure, values in found.values.items()
     }
     tables |= {f"{_key(*where)}_ranks": _rank_table(*where, ranking) for where, ranking in rankings.items()}
-    # What holds for all sets holds for more than what holds for the further ones.
+    # The further sets are among all sets: six diagrams are enough to look at.
     drawn = {f"{m}, {suite}": r for (suite, m), r in rankings.items() if suite != FURTHER or _ALL not in ranked}
     figures["ranks"] = draw_ranks(drawn, list(OURS))
     which = Question(WHICH, _answer(rankings), (*figures,), ("places", *tables))
