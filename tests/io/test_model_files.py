@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 from optiscore import (
     KernelDiscriminantClassifier,
     Likelihood,
+    ModeratedDiscriminantAnalysis,
     OptimisticScoreClassifier,
     OptimisticScoreClassifierCV,
     RidgeCovariance,
@@ -300,3 +301,12 @@ def test_legitimate_models_are_not_refused(tmp_path, name):
             model.fit(X, y)
     save(model, tmp_path / "model.skops")
     np.testing.assert_array_equal(load(tmp_path / "model.skops").predict_proba(X), model.predict_proba(X))
+
+
+def test_dropped_categories_beside_rare_ones(tmp_path):
+    cells = np.array([["yes"]] * 2 + [["no"]] * 58, dtype=object)
+    labels = np.arange(60) % 2
+    encoder = OneHotEncoder(drop="if_binary", min_frequency=3, handle_unknown="infrequent_if_exist", sparse_output=False)
+    model = make_pipeline(encoder, ModeratedDiscriminantAnalysis(feature_map=None)).fit(cells, labels)
+    save(model, tmp_path / "m.skops")
+    np.testing.assert_array_equal(load(tmp_path / "m.skops").predict_proba(cells), model.predict_proba(cells))
