@@ -33,7 +33,7 @@ $(OLDEST)/.has-test: pyproject.toml .ci/floors.py | $(BIN)/python
 	@touch $@
 
 # What is left out looks at pages and runs experiments, by the same calls of the libraries as the rest.
-OLDEST_SKIPS := tests/experiments tests/cli/test_page.py tests/cli/test_real_tables.py
+OLDEST_SKIPS := tests/reproduction tests/table/test_page.py tests/table/test_real_tables.py
 test-oldest: $(OLDEST)/.has-test ## Run most tests with the oldest allowed versions
 	$(OLDEST)/bin/python -m pytest -n auto -m "not slow" $(addprefix --ignore=,$(OLDEST_SKIPS))
 
@@ -86,10 +86,10 @@ bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clust
 	$(BIN)/python benchmarks/cluster_simulation.py --store results/speed
 
 reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minutes) and write results/report.html
-	$(BIN)/optiscore reproduce paper
+	$(BIN)/python -m reproduction paper
 
 evidence: $(VENV)/.has-cli $(VENV)/.has-conformal ## Show when to use what, and when not (some 30 minutes) and write results/evidence.html
-	$(BIN)/optiscore reproduce evidence
+	$(BIN)/python -m reproduction evidence
 
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist $(SITE) $(GENERATED)

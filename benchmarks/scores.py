@@ -80,7 +80,7 @@ def import_table(rounds: int) -> Table:
     def run(module: str) -> None:
         subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
 
-    modules = ("optiscore.classifiers.optimistic", "sklearn.discriminant_analysis")
+    modules = ("optiscore.robust.classifier", "sklearn.discriminant_analysis")
     seconds = best_seconds({module: lambda m=module: run(m) for module in modules}, rounds + 1)
     table = Table("import", "seconds", "ratio", title="time to import")
     for module in modules:

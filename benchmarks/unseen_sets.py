@@ -18,8 +18,8 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 from timing import publish
 
-from optiscore.experiments.judging import judge
-from optiscore.experiments.methods import OURS, PEERS
+from reproduction.judging import judge
+from reproduction.methods import OURS, PEERS
 
 MORE_CLASSES = (
     "contraceptive",

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import optiscore
-from optiscore.documented import SITE
+from optiscore.estimators.documented import SITE
 
 project = "optiscore"
 author = "The optiscore developers"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optiscore.cli.app import run
+from optiscore.table.app import run
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="signals, named pipes and the shell are POSIX's")
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import optiscore
-from optiscore.documented import SITE
+from optiscore.estimators.documented import SITE
 
 ROOT = Path(__file__).parent.parent
 MODULES = ("", *(f".{name}" for name in optiscore._SUBPACKAGES))

@@ -9,7 +9,7 @@ from command import call, mixed_frame
 from kinds import blobs
 from mutations import KINDS_OF_FILES, arrays_of, mutations, rewrite
 
-from optiscore.io import load, save
+from optiscore import load, save
 
 pytestmark = pytest.mark.slow
 

@@ -4,17 +4,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .ambiguity.divergence import moment_divergence
-    from .ambiguity.limit_law import LimitLaw
-    from .ambiguity.radii import clt_radius, empirical_radius
-    from .classifiers.kernel import KernelDiscriminantClassifier
-    from .classifiers.moderated import ModeratedDiscriminantAnalysis
-    from .classifiers.optimistic import OptimisticScoreClassifier
-    from .classifiers.optimistic_cv import OptimisticScoreClassifierCV
-    from .features.kernel_map import KernelDiscriminantMap
+    from .files import load, save
+    from .kernel.classifier import KernelDiscriminantClassifier
+    from .kernel.map import KernelDiscriminantMap
+    from .moderated.classifier import ModeratedDiscriminantAnalysis
+    from .moderated.power import PowerMap
     from .moments.covariance import RidgeCovariance
     from .moments.sums import MomentSums
-    from .scores import LIKELIHOODS, Likelihood, ScoreTable, extremal_moments, log_score
+    from .robust.classifier import OptimisticScoreClassifier
+    from .robust.classifier_cv import OptimisticScoreClassifierCV
+    from .robust.divergence import moment_divergence
+    from .robust.limit_law import LimitLaw
+    from .robust.radii import clt_radius, empirical_radius
+    from .robust.scores.points import extremal_moments, log_score
+    from .robust.scores.registry import LIKELIHOODS, Likelihood
+    from .robust.scores.table import ScoreTable
 
 __version__ = "0.1.0"
 
@@ -28,36 +32,42 @@ __all__ = [
     "MomentSums",
     "OptimisticScoreClassifier",
     "OptimisticScoreClassifierCV",
+    "PowerMap",
     "RidgeCovariance",
     "ScoreTable",
     "clt_radius",
     "empirical_radius",
     "extremal_moments",
+    "load",
     "log_score",
     "moment_divergence",
+    "save",
 ]
 
 # Where the public names are: they are loaded when first used (PEP 562), so that the command answers at once.
 _MODULES = {
-    "LIKELIHOODS": "scores",
-    "KernelDiscriminantClassifier": "classifiers.kernel",
-    "KernelDiscriminantMap": "features.kernel_map",
-    "Likelihood": "scores",
-    "LimitLaw": "ambiguity.limit_law",
-    "ModeratedDiscriminantAnalysis": "classifiers.moderated",
+    "LIKELIHOODS": "robust.scores.registry",
+    "KernelDiscriminantClassifier": "kernel.classifier",
+    "KernelDiscriminantMap": "kernel.map",
+    "Likelihood": "robust.scores.registry",
+    "LimitLaw": "robust.limit_law",
+    "ModeratedDiscriminantAnalysis": "moderated.classifier",
     "MomentSums": "moments.sums",
-    "OptimisticScoreClassifier": "classifiers.optimistic",
-    "OptimisticScoreClassifierCV": "classifiers.optimistic_cv",
+    "OptimisticScoreClassifier": "robust.classifier",
+    "OptimisticScoreClassifierCV": "robust.classifier_cv",
+    "PowerMap": "moderated.power",
     "RidgeCovariance": "moments.covariance",
-    "ScoreTable": "scores",
-    "clt_radius": "ambiguity.radii",
-    "empirical_radius": "ambiguity.radii",
-    "extremal_moments": "scores",
-    "log_score": "scores",
-    "moment_divergence": "ambiguity.divergence",
+    "ScoreTable": "robust.scores.table",
+    "clt_radius": "robust.radii",
+    "empirical_radius": "robust.radii",
+    "extremal_moments": "robust.scores.points",
+    "load": "files",
+    "log_score": "robust.scores.points",
+    "moment_divergence": "robust.divergence",
+    "save": "files",
 }
 
-_SUBPACKAGES = ("dask", "datasets", "drift", "features", "io", "metrics", "plotting", "scores")
+_SUBPACKAGES = ("dask", "datasets", "drift", "files", "metrics", "plotting", "scores")
 
 
 def __getattr__(name: str) -> Any:

@@ -17,11 +17,11 @@ from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance
 
 from optiscore import OptimisticScoreClassifier as InMemory
+from optiscore import load, save
 from optiscore.dask import OptimisticScoreClassifier
 from optiscore.dask import estimator as blockwise
 from optiscore.dask import tuning as block_tuning
 from optiscore.dask.blocks import map_labelled
-from optiscore.io import load, save
 
 METHODS = (
     "predict",

@@ -6,9 +6,8 @@ import pytest
 from blocks import in_blocks, make_data
 
 from optiscore import ModeratedDiscriminantAnalysis as InMemory
+from optiscore import PowerMap, load, save
 from optiscore.dask import ModeratedDiscriminantAnalysis
-from optiscore.features import PowerMap
-from optiscore.io import load, save
 
 VECTORS = ("predict", "decision_confidence", "typicality", "score_samples")
 TABLES = ("predict_proba", "predict_log_proba", "nominal_proba", "predict_set")

@@ -12,8 +12,7 @@ import sklearn
 from sklearn import config_context
 from sklearn.utils import _array_api
 
-from optiscore import OptimisticScoreClassifier
-from optiscore.io import load, save
+from optiscore import OptimisticScoreClassifier, load, save
 from optiscore.numerics import arrays, backend, blocks
 
 if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):

@@ -5,12 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..classifiers.availability import only_if
-from ..classifiers.optimistic import OptimisticScoreClassifier as Parent
-from ..classifiers.parameters import check_for_sums, check_parameters
-from ..decisions.log_scores import ScoreModel
-from ..decisions.tuning import LabelledScores, ascend
+from ..estimators.availability import only_if
 from ..numerics.types import FloatArray
+from ..robust.classifier import OptimisticScoreClassifier as Parent
+from ..robust.log_scores import ScoreModel
+from ..robust.parameters import check_for_sums, check_parameters
+from ..robust.tuning import LabelledScores, ascend
 from .blocks import is_lazy, map_labelled
 from .estimator import LazyClassifier, check_block
 from .lazy import Width, lazy

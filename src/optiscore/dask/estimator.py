@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from ..classifiers.state import PublicState
+from ..estimators.results import PublicState
 from ..moments.labelled import (
     ClassData,
     TrainingSet,

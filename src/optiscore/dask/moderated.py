@@ -2,8 +2,8 @@
 
 from typing import Any, Self
 
-from ..classifiers.availability import only_if
-from ..classifiers.moderated import ModeratedDiscriminantAnalysis as Parent
+from ..estimators.availability import only_if
+from ..moderated.classifier import ModeratedDiscriminantAnalysis as Parent
 from .blocks import is_lazy
 from .estimator import LazyClassifier
 from .lazy import Width, lazy
@@ -21,7 +21,7 @@ class ModeratedDiscriminantAnalysis(LazyClassifier, Parent):
     --------
     >>> import dask.array as da
     >>> from optiscore.dask import ModeratedDiscriminantAnalysis
-    >>> from optiscore.features import PowerMap
+    >>> from optiscore import PowerMap
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> blocks, labels = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)

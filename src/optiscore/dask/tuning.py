@@ -1,6 +1,6 @@
 """Tuned offsets without collecting scores: blocks keep theirs, and bins that cannot hold the best cut are left.
 
-The cut sought is that of `optiscore.decisions.thresholds.best_threshold`, exactly. All blocks count what lies in a few
+The cut sought is that of `optiscore.robust.thresholds.best_threshold`, exactly. All blocks count what lies in a few
 thousand bins. A cut inside a bin is right for at most what is right at the bin's lower edge plus the bin's negatives;
 bins for which this is less than what some cut between bins reaches are closed. The others are split again, until so
 few values are left in them that these can be fetched.
@@ -16,9 +16,9 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
-from ..decisions.thresholds import ROUNDING, above, are_apart, balance, below, best_cut, sort_with_steps
-from ..decisions.tuning import LabelledScores
 from ..numerics.types import BoolArray, FloatArray
+from ..robust.thresholds import ROUNDING, above, are_apart, balance, below, best_cut, sort_with_steps
+from ..robust.tuning import LabelledScores
 from .blocks import map_boxes, reduce_tree
 
 # Values that are fetched at once, values that one block and all blocks together propose as edges of bins.
@@ -129,7 +129,7 @@ class BlockScores:
 
 
 def best_threshold(leads: Sequence[Delayed]) -> tuple[float, float]:
-    """As `optiscore.decisions.thresholds.best_threshold`, for leads that are sorted within blocks."""
+    """As `optiscore.robust.thresholds.best_threshold`, for leads that are sorted within blocks."""
     edges, may_open = np.empty(0), np.array([True])
     while True:
         bins: Bins = reduce_tree(map_boxes(Bins.of, leads, edges), _sum_bins)

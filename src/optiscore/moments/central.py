@@ -90,3 +90,16 @@ class CentralMoments(ABC):
 def half_reach(origin: FloatArray, lowest: FloatArray, highest: FloatArray) -> FloatArray:
     """Half the largest distance from an origin within a range; the whole may exceed the range of numbers."""
     return np.maximum(0.5 * highest - 0.5 * origin, 0.5 * origin - 0.5 * lowest)
+
+
+def center_and_scale(X: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of each feature; 1 for those that do not vary beyond rounding."""
+    # In units of the largest number, so that features of any size have a mean.
+    size = np.abs(X).max(axis=0)
+    size = np.where(size > 0, size, 1.0)
+    center = size * np.average(X / size, axis=0, weights=weight)
+    reach = np.abs(0.5 * X - 0.5 * center).max(axis=0)
+    constant = reach <= 8 * np.finfo(np.float64).eps * np.abs(center)
+    unit = np.where(constant, 1.0, reach)
+    spread = np.sqrt(np.average(np.square((0.5 * X - 0.5 * center) / unit), axis=0, weights=weight))
+    return center, np.where(constant, 1.0, 2 * unit * spread)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.covariance import EmpiricalCovariance, ShrunkCovariance, shrunk_covariance
 from sklearn.utils.validation import validate_data
 
-from ..documented import Documented
+from ..estimators.documented import Documented
 from ..numerics.types import BoolArray, FloatArray
 from .central import CentralMoments
 from .factors import cholesky_or_none
@@ -175,3 +175,13 @@ def _shrunk(estimator: Any, sums: CentralMoments) -> tuple[FloatArray, FloatArra
 FROM_SUMS: Mapping[type, Callable[[Any, CentralMoments], tuple[FloatArray, FloatArray]]] = MappingProxyType(
     {EmpiricalCovariance: _empirical, RidgeCovariance: _with_ridge, ShrunkCovariance: _shrunk}
 )
+
+
+def check_estimator_for_sums(covariance_estimator: Any) -> None:
+    """Refuse a covariance estimator that needs the samples themselves."""
+    if covariance_estimator is not None and type(covariance_estimator) not in FROM_SUMS:
+        names = ", ".join(sorted(kind.__name__ for kind in FROM_SUMS))
+        raise ValueError(
+            f"covariance_estimator {covariance_estimator!r} needs all samples at once, not block by block. Use None or "
+            f"one of {names}."
+        )

@@ -7,3 +7,6 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
+
+#: log(2 pi), of Gaussian densities.
+LOG_2PI = float(np.log(2 * np.pi))

@@ -1,0 +1,11 @@
+"""Data sets: those of the paper's Table 1, and further ones to compare on."""
+
+from .benchmarks import fetch_benchmark, list_benchmarks
+from .further import list_further, load_further
+
+__all__ = [
+    "fetch_benchmark",
+    "list_benchmarks",
+    "list_further",
+    "load_further",
+]

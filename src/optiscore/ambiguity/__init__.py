@@ -1,1 +1,0 @@
-"""Ambiguity sets: the divergence that defines them, and their radii."""

@@ -1,1 +1,0 @@
-"""The estimators, and what every fitted classifier says of samples."""

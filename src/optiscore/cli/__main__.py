@@ -1,5 +1,0 @@
-"""`python -m optiscore.cli` is `optiscore`."""
-
-from . import main
-
-main()

@@ -1,1 +1,0 @@
-"""From distances to decisions: log scores of samples under all classes, rules, tuning, certificates."""

@@ -1,0 +1,110 @@
+"""Labels, probabilities and sets of labels, from log probabilities: what classifiers that have these say alike."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin
+
+from ..numerics.types import BoolArray, FloatArray
+from ..trust.probabilities import check_probability
+from ..trust.sets import Utility, best_sets
+
+
+class ProbabilisticPredictions(ClassifierMixin):  # type: ignore[misc] # scikit-learn has no types
+    """A classifier that decides for the class of the largest probability."""
+
+    classes_: np.ndarray
+
+    @abstractmethod
+    def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
+        """``function(log probabilities)`` of all samples, block by block; classes along the first axis."""
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Labels of samples: those of the largest probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        return self._map_log_proba(X, lambda log_proba: self.classes_.take(log_proba.argmax(axis=0)))
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities.
+        """
+        return self._map_log_proba(X, np.exp).T
+
+    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Log probabilities.
+        """
+        return self._map_log_proba(X, lambda log_proba: log_proba).T
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """What the decisions are taken by: the largest column, or the sign where there are two classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: log odds of the second. More: log probabilities.
+        """
+        log_proba = self.predict_log_proba(X)
+        return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
+
+    def predict_set(self, X: ArrayLike, utility: Utility = "u65", *, min_probability: float | None = None) -> BoolArray:
+        """The labels worth naming.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        utility : {"u65", "u80"}, default="u65"
+            What a set of two labels, one of which is right, is worth: 0.65 or 0.80 of a right label. The most probable
+            labels are named, as many as have the largest expected utility.
+        min_probability : float, default=None
+            Instead, all labels that have at least this probability, and always the most probable one.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) of bool
+            True for the labels that are named.
+        """
+        if utility not in ("u65", "u80"):
+            raise ValueError(f"utility must be 'u65' or 'u80', got {utility!r}.")
+        proba = self.predict_proba(X).T
+        if min_probability is None:
+            return best_sets(proba, utility).T
+        check_probability(min_probability, "min_probability")
+        return ((proba >= min_probability) | (proba == proba.max(axis=0))).T

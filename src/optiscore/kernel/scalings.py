@@ -1,0 +1,105 @@
+"""Features on a common scale before a kernel sees them: standardised, or as normal scores of their ranks."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Protocol, Self
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..moments.central import center_and_scale
+from ..numerics.types import FloatArray
+
+# Ranks are interpolated between so many values of a feature at most: enough to tell a thousandth from the next.
+_MOST_KNOTS = 2000
+
+
+class Scaling(Protocol):
+    """A map of features one by one, trained on samples; bounded, so that a point far out stays finite."""
+
+    @classmethod
+    def fit(cls, X: FloatArray) -> Self:
+        """Learn from samples."""
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Map samples, in the type of X."""
+
+
+class Standardised:
+    """(x - mean)/standard deviation, clipped to one width of the training range beyond it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.kernel.scalings import Standardised
+    >>> scaling = Standardised.fit(np.array([[0.0], [2.0]]))
+    >>> scaling(np.array([[0.0], [1.0], [100.0]])).ravel()
+    array([-1.,  0.,  3.])
+    """
+
+    def __init__(self, center: FloatArray, scale: FloatArray, lowest: FloatArray, highest: FloatArray) -> None:
+        self.center, self.scale, self.lowest, self.highest = center, scale, lowest, highest
+
+    @classmethod
+    def fit(cls, X: FloatArray) -> Self:
+        """Learn means, standard deviations and ranges."""
+        center, scale = center_and_scale(X, None)
+        lowest, highest = ((end / scale - center / scale) for end in (X.min(axis=0), X.max(axis=0)))
+        width = highest - lowest
+        return cls(center, scale, lowest - width, highest + width)
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Map samples, in the type of X."""
+        with np.errstate(over="ignore"):
+            scaled = X / self.scale - self.center / self.scale
+        return scaled.clip(self.lowest, self.highest).astype(X.dtype, copy=False)
+
+
+class NormalScores:
+    """Normal quantiles of mid-ranks: linear between the values of the training samples, constant beyond them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore.kernel.scalings import NormalScores
+    >>> scaling = NormalScores.fit(np.array([[0.0], [0.0], [1.0], [1e9]]))
+    >>> scaling(np.array([[0.0], [0.5], [2e9]])).ravel().round(2)
+    array([-0.67, -0.18,  1.15])
+    """
+
+    def __init__(self, values: FloatArray, scores: FloatArray, starts: np.ndarray) -> None:
+        # The knots of all features one after the other; those of feature j begin at starts[j].
+        self.values, self.scores, self.starts = values, scores, starts
+
+    @classmethod
+    def fit(cls, X: FloatArray) -> Self:
+        """Learn the ranks of each feature."""
+        knots = [_knots(column) for column in X.T]
+        starts = np.cumsum([0, *(len(values) for values, _ in knots)])
+        values, scores = (np.concatenate(parts) for parts in zip(*knots, strict=True))
+        return cls(values, scores, starts)
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Map samples, in the type of X."""
+        scored = np.empty_like(X)
+        for j in range(X.shape[1]):
+            part = slice(self.starts[j], self.starts[j + 1])
+            scored[:, j] = np.interp(X[:, j], self.values[part], self.scores[part])
+        return scored
+
+
+def _knots(column: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct values of a feature, of very many some, and the normal quantiles of their mid-ranks."""
+    values, counts = np.unique(column.astype(np.float64), return_counts=True)
+    scores = ndtri((np.cumsum(counts) - 0.5 * counts) / len(column))
+    if len(values) > _MOST_KNOTS:
+        # All in the tails, where scores change fast, and every so many between them.
+        tail = _MOST_KNOTS // 4
+        between = np.linspace(tail, len(values) - tail - 1, _MOST_KNOTS - 2 * tail).round().astype(int)
+        kept = np.concatenate([np.arange(tail), between, np.arange(len(values) - tail, len(values))])
+        values, scores = values[kept], scores[kept]
+    return values, scores
+
+
+#: Scalings by name.
+SCALINGS: Mapping[str, type[Scaling]] = MappingProxyType({"standard": Standardised, "ranks": NormalScores})

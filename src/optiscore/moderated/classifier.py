@@ -1,0 +1,285 @@
+"""ModeratedDiscriminantAnalysis: Gaussian classes whose probabilities, intervals and confidence know their sample."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from ..estimators.availability import only_if
+from ..estimators.validation import validate_training
+from ..moments.covariance import check_estimator_for_sums
+from ..moments.labelled import ClassData, TrainingSet
+from ..moments.nominal import Estimate, class_priors, factorise_class, own_estimates, shared_estimate
+from ..numerics.types import FloatArray
+from .power import PowerMap
+from .predictions import ModeratedPredictions, check_mapped
+
+_COVARIANCES = ("both", "own", "shared")
+
+
+class ModeratedDiscriminantAnalysis(ModeratedPredictions):
+    """Discriminant analysis whose probabilities, intervals and confidence know how many samples there were.
+
+    Two Gaussian models, one with a covariance for each class and one with a shared covariance, take the sampling error
+    of their moments into account by the likelihood ratio of the training samples. Their posteriors are moderated by
+    that error and averaged.
+
+    Parameters
+    ----------
+    covariance : {"both", "own", "shared"}, default="both"
+        Which models: covariances of the classes' own (quadratic boundaries), a shared one (linear), or both averaged.
+    feature_map : {"power", None} or transformer, default="power"
+        What is done to the features first: `optiscore.PowerMap`, nothing, or any scikit-learn transformer,
+        which is cloned and trained with ``fit_transform`` on arrays, without names. `partial_fit` takes None or a
+        transformer that is fitted already.
+    priors : array-like of shape (n_classes,), default=None
+        Class probabilities; None takes the fractions of the training samples.
+    covariance_estimator : estimator, default=None
+        None stands for Ledoit-Wolf shrinkage of standardised features, within each class and, for the shared
+        covariance, of all deviations from the class means. Otherwise any scikit-learn covariance estimator.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training samples of each class, or their total weight: this is what certainty comes from.
+    priors_ : ndarray of shape (n_classes,)
+        Class probabilities.
+    means_ : ndarray of shape (n_classes, n_mapped_features)
+        Means of the mapped features.
+    covariances_ : ndarray of shape (n_classes, n_mapped_features, n_mapped_features) or None
+        Covariances of the classes' own.
+    covariance_ : ndarray of shape (n_mapped_features, n_mapped_features) or None
+        Shared covariance.
+    mean_distance_ : ndarray of shape (n_classes + 1,)
+        Mean squared distance of the training samples from their class, and last under the shared covariance: the number
+        of features if there is no shrinkage.
+    effective_features_ : ndarray of shape (n_classes + 1,)
+        How many features the shrunk covariances have in effect, and last the shared one.
+    kurtosis_, radial_kurtosis_ : ndarray of shape (n_classes + 1,)
+        Excess kurtosis of the features and of the distance from the mean, for each class and last for all deviations
+        from the class means; 0 for Gaussian samples. Intervals depend on the first, `typicality` on the second.
+    feature_map_ : transformer or None
+        The fitted map.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had them.
+
+    See Also
+    --------
+    OptimisticScoreClassifier : Bounds for moments that may be anywhere in a ball: drift, or an adversary.
+
+    Notes
+    -----
+    *Intervals* and *decision confidence* cover sampling error: they speak of the classifier of this kind that an
+    endless training sample of the same population would give. They cover neither drift nor classes that are not
+    Gaussian; for a point unlike all training samples see `typicality`.
+
+    Weights that are integers act as repetitions; others act as if a class had their sum as its number of samples. The
+    arrays are read-only, and predictions follow when a fitted attribute is replaced.
+
+    References
+    ----------
+    Wilks: The large-sample distribution of the likelihood ratio, Annals of Mathematical Statistics 1938.
+    MacKay: The evidence framework applied to classification networks, Neural Computation 1992.
+
+    Examples
+    --------
+    >>> from optiscore import ModeratedDiscriminantAnalysis
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ModeratedDiscriminantAnalysis().fit(X[::5], y[::5])  # ten samples per class
+    >>> model.predict_proba(X[[1, 70, 133]]).round(3)
+    array([[0.972, 0.014, 0.014],
+           [0.013, 0.856, 0.131],
+           [0.014, 0.897, 0.089]])
+    >>> lower, upper = model.predict_proba_interval(X[[1, 70, 133]])
+    >>> lower[:, 1].round(3), upper[:, 1].round(3)
+    (array([0.   , 0.243, 0.27 ]), array([0., 1., 1.]))
+    >>> model.decision_confidence(X[[1, 70, 133]]).round(3)
+    array([1.   , 0.878, 0.909])
+    >>> model.typicality([[6, 3, 5, 2], [9, 1, 9, 9]]).round(3)
+    array([0.163, 0.   ])
+    """
+
+    def __init__(
+        self,
+        covariance: Literal["both", "own", "shared"] = "both",
+        *,
+        feature_map: Any = "power",
+        priors: ArrayLike | None = None,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.covariance = covariance
+        self.feature_map = feature_map
+        self.priors = priors
+        self.covariance_estimator = covariance_estimator
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the feature map and the moments from labelled samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; integers act as repetitions. Samples of weight 0 are left out.
+
+        Returns
+        -------
+        self : ModeratedDiscriminantAnalysis
+        """
+        self._drop_fitted()
+        self._check_parameters()
+        training = validate_training(self, X, y, sample_weight)
+        feature_map, mapped = self._fit_map(training)
+        return self._learn(training.labels, training._replace(X=mapped).by_class(), feature_map)
+
+    def _check_for_blocks(self) -> None:
+        self._check_parameters()
+        check_estimator_for_sums(self.covariance_estimator)
+        if self.feature_map is not None:
+            if isinstance(self.feature_map, str):
+                raise ValueError(
+                    "feature_map 'power' needs all samples at once, not block by block. Use None, or a transformer "
+                    "that is fitted already, such as optiscore.PowerMap().fit(some_samples)."
+                )
+            try:
+                check_is_fitted(self.feature_map)
+            except NotFittedError:
+                raise ValueError(
+                    f"feature_map {self.feature_map!r} must be fitted already to learn block by block."
+                ) from None
+
+    @only_if(_check_for_blocks)
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from one more block of samples; the blocks have one sample or more each, in any order.
+
+        The model is that of `fit` on all blocks together, but for rounding; until each class has samples, the
+        classifier is not fitted and its methods say why.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever occur; needed in the first call only.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, as for `fit`.
+
+        Returns
+        -------
+        self : ModeratedDiscriminantAnalysis
+
+        Raises
+        ------
+        ValueError
+            If a parameter needs all samples at once: a feature map that is not fitted, or a covariance estimator other
+            than None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance. Also after `fit`, which keeps no sums.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from optiscore import ModeratedDiscriminantAnalysis
+        >>> from optiscore import PowerMap
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = ModeratedDiscriminantAnalysis(feature_map=PowerMap().fit(X))
+        >>> for rows in np.array_split(np.arange(150), 4):
+        ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+        >>> whole = ModeratedDiscriminantAnalysis().fit(X, y)
+        >>> np.allclose(model.predict_proba(X), whole.predict_proba(X))
+        True
+        """
+        self._add_block(X, y, classes, sample_weight, self._transform())
+        return self
+
+    def _transform(self) -> Callable[[FloatArray], FloatArray] | None:
+        """What a fitted map makes of a block of samples."""
+        feature_map = self.feature_map
+        return None if feature_map is None else lambda block: check_mapped(feature_map.transform(block), block)
+
+    def _learn_from_sums(self, labels: np.ndarray, classes: list[ClassData], samples: Any) -> Self:
+        return self._learn(labels, classes, self.feature_map)
+
+    def _learn(self, labels: np.ndarray, classes: Sequence[ClassData], feature_map: Any) -> Self:
+        """From what is known of each class to the moments of one or two models."""
+        priors = class_priors(self.priors, classes)
+        class_count = np.array([known.sums.weight_sum for known in classes])
+        estimates = self._estimates(classes, class_count)
+        pooled = reduce(add, [known.sums.centred() for known in classes])
+        kurtoses = np.array([sums.kurtosis() for sums in (*(known.sums for known in classes), pooled)])
+        distances = np.array([0.0 if each is None else each.mean_distance() for each in estimates])
+        noise = np.array([0.0 if each is None else each.weight for each in estimates])
+        *own, shared = estimates
+        self.classes_, self.class_count_, self.priors_ = labels, class_count, priors
+        self.means_ = np.stack(
+            [known.sums.mean if each is None else each.mean for known, each in zip(classes, own, strict=True)]
+        )
+        self.covariances_ = None if own[0] is None else np.stack([each.covariance for each in own if each is not None])
+        self.covariance_ = None if shared is None else shared.covariance
+        self.mean_distance_ = distances
+        self.effective_features_ = np.clip(noise * distances, 0, self.means_.shape[1])
+        self.kurtosis_, self.radial_kurtosis_ = kurtoses.T.copy()
+        self.feature_map_ = feature_map
+        self._derived = self._freeze(), self._model
+        return self
+
+    def _estimates(self, classes: Sequence[ClassData], class_count: FloatArray) -> list[Estimate | None]:
+        """Moments of each class, and last those that all share; None where the model does not ask for them."""
+        own: list[Estimate | None] = [None] * len(classes)
+        if self.covariance != "shared":
+            own = list(own_estimates(classes, self.covariance_estimator))
+            for known, each in zip(classes, own, strict=True):
+                assert each is not None
+                factorise_class(each.covariance, known)
+        if self.covariance == "own":
+            return [*own, None]
+        # Whatever the priors, the classes count by their sizes: the evidence is that of the sample.
+        shared = shared_estimate(classes, class_count / class_count.sum(), self.covariance_estimator)
+        factorise_class(shared.covariance, ClassData("all classes together", shared.sums))
+        return [*own, shared]
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.covariance, str) or self.covariance not in _COVARIANCES:
+            raise ValueError(f"covariance must be one of {list(_COVARIANCES)}, got {self.covariance!r}.")
+        is_power = isinstance(self.feature_map, str) and self.feature_map == "power"
+        is_map = hasattr(self.feature_map, "transform") and not isinstance(self.feature_map, type)
+        if not (self.feature_map is None or is_power or is_map):
+            raise ValueError(
+                f"feature_map must be 'power', None or a transformer such as StandardScaler(), got "
+                f"{self.feature_map!r}."
+            )
+
+    def _fit_map(self, training: TrainingSet) -> tuple[Any, FloatArray]:
+        """A trained map, and what it makes of the training samples."""
+        if self.feature_map is None:
+            return None, training.X
+        transformer = PowerMap() if isinstance(self.feature_map, str) else clone(self.feature_map)
+        keywords = {}
+        if training.weight is not None and has_fit_parameter(transformer, "sample_weight"):
+            keywords["sample_weight"] = training.weight
+        labels = training.labels[training.codes]
+        if hasattr(transformer, "fit_transform"):
+            mapped = transformer.fit_transform(training.X, labels, **keywords)
+        else:
+            mapped = transformer.fit(training.X, labels, **keywords).transform(training.X)
+        return transformer, check_mapped(mapped, training.X)

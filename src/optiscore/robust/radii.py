@@ -1,0 +1,98 @@
+"""Radii of the ambiguity sets from the limit distribution of the divergence (paper, Section 2)."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaincinv
+
+from ..moments.factors import finite_array
+from ..trust.probabilities import check_probability
+from .limit_law import LimitLaw
+
+
+def clt_radius(n_samples: float, n_features: int, quantile: float = 0.5) -> float:
+    """Radius for moments estimated from Gaussian samples (paper, Corollary 2.3).
+
+    n times the divergence of the estimated from the true moments tends to a chi-square distribution with
+    d (d + 3)/2 degrees of freedom; the radius is its quantile, divided by n.
+
+    Parameters
+    ----------
+    n_samples : float
+        Number of samples behind the moments (or their total weight), positive.
+    n_features : int
+        Dimension d.
+    quantile : float, default=0.5
+        Probability, between 0 and 1, with which the true moments shall lie in the set.
+
+    Returns
+    -------
+    float
+        The radius.
+
+    Examples
+    --------
+    >>> from optiscore import clt_radius
+    >>> round(clt_radius(100, 5), 6)
+    0.193374
+    """
+    check_probability(quantile, "quantile")
+    if not (isinstance(n_samples, Real) and np.isfinite(n_samples) and n_samples > 0):
+        raise ValueError(f"n_samples must be a positive number, got {n_samples!r}.")
+    if not (isinstance(n_features, Integral) and n_features > 0):
+        raise ValueError(f"n_features must be a positive integer, got {n_features!r}.")
+    freedom = int(n_features) * (int(n_features) + 3) / 2
+    return float(2 * gammaincinv(freedom / 2, quantile) / n_samples)
+
+
+def empirical_radius(
+    X: ArrayLike,
+    quantile: float = 0.5,
+    *,
+    mean: ArrayLike | None = None,
+    covariance: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    max_samples: int = 4000,
+) -> float:
+    """Radius for moments estimated from samples of any distribution with finite fourth moments (paper, Theorem 2.2).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The samples behind the moments.
+    quantile : float, default=0.5
+        Probability, between 0 and 1, with which the true moments shall lie in the set.
+    mean, covariance : array-like, default=None
+        The moments; None stands for the samples' own (covariance with denominator n).
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples; integers act as repetitions.
+    max_samples : int, default=4000
+        So many samples stand for all where both they and the moments are more, as for `LimitLaw.from_samples`.
+
+    Returns
+    -------
+    float
+        Quantile of the limit distribution, divided by the number of samples (or their total weight).
+
+    See Also
+    --------
+    clt_radius : The same for Gaussian samples, in closed form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optiscore import clt_radius, empirical_radius
+    >>> rng = np.random.default_rng(0)
+    >>> round(empirical_radius(rng.normal(size=(1000, 3))) / clt_radius(1000, 3), 2)
+    0.97
+    >>> round(empirical_radius(rng.exponential(size=(1000, 3))) / clt_radius(1000, 3), 2)
+    1.71
+    """
+    check_probability(quantile, "quantile")
+    X = finite_array(X, "X")
+    limit = LimitLaw.from_samples(
+        X, mean=mean, covariance=covariance, sample_weight=sample_weight, max_samples=max_samples
+    )
+    n_samples = len(X) if sample_weight is None else float(np.sum(sample_weight))
+    return float(limit.ppf(quantile)) / n_samples

@@ -1,0 +1,5 @@
+"""`python -m optiscore.table` is `optiscore`."""
+
+from . import main
+
+main()

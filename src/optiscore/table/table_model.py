@@ -1,0 +1,280 @@
+"""A model that was trained on a table: the pipeline, what it is compared with, and what is known of the table."""
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy.stats import binomtest
+from sklearn.pipeline import Pipeline
+
+from ..files import model_files
+from .columns import LEFT_OUT, USED, Column
+from .preparation import count_unseen, encode, to_frame
+from .seen_rows import SeenRows
+from .selection import KERNEL, MODERATED, OPTIMISTIC, SHARED
+from .watch import Watch
+
+#: What the model does to numbers, in words.
+_NUMBERS = {
+    MODERATED: "power transform, standardised",
+    KERNEL: "standardised, and as normal scores of its ranks",
+    OPTIMISTIC: "as it is",
+}
+
+
+class Interval(NamedTuple):
+    """A number with the ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a number."""
+        return self.value == self.value
+
+    @property
+    def percent(self) -> str:
+        """The number as a percentage."""
+        return percent(self.value)
+
+    @property
+    def percent_range(self) -> str:
+        """The interval in percent."""
+        return f"{100 * self.low:.1f} to {100 * self.high:.1f}" if self.is_known else "-"
+
+
+def percent(fraction: float) -> str:
+    """A fraction as a percentage; "-" where it is unknown."""
+    return f"{100 * fraction:.1f} %" if fraction == fraction else "-"
+
+
+UNKNOWN = Interval(float("nan"), float("nan"), float("nan"))
+
+
+def proportion(count: int, of: int) -> Interval:
+    """A fraction with Wilson's interval."""
+    if not of:
+        return UNKNOWN
+    found = binomtest(count, of).proportion_ci(0.95, method="wilson")
+    return Interval(count / of, float(found.low), float(found.high))
+
+
+@dataclass(frozen=True)
+class TableModel:
+    """What `optiscore fit` saves.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        From frames to labels.
+    kind : {"moderated", "kernel", "optimistic"}
+        Which model it ends in.
+    tried : list of (name, log loss, accuracy)
+        The models that were compared, on rows left out.
+    reason : str
+        Why this one was taken; empty where there was no choice.
+    how : str
+        How rows were left out.
+    peers : dict of str to estimator
+        Other classifiers, trained on the same features.
+    failed_peers : dict of str to str
+        Those that could not be trained, and why.
+    watch : Watch
+        What drift is told by.
+    seen : SeenRows
+        What training rows are told by.
+    columns : list of Column
+        The columns of the table.
+    target, source, decimal : str
+        Names of the column of labels and of the file, and what stands before decimals in text files.
+    n_rows, n_unlabelled : int
+        Numbers of rows with and without a label.
+    n_sampled : int or None
+        Number of random rows that stand for all in encodings and accuracy; None where these come from all rows.
+    class_counts : list of (label, number of rows)
+        Sorted by label.
+    confusion : list of list of int
+        Training rows by class and by prediction of models that have not seen them.
+    n_certain : int or None
+        How many of these rows have a decision confidence above 0.95, or a certified factor above 1; None where the
+        model has neither.
+    n_copies : int
+        Training rows that are exact copies of earlier ones.
+    least_typical : float
+        Typicality that all but a few training rows have when they are left out.
+    """
+
+    pipeline: Pipeline
+    kind: str
+    tried: list[tuple[str, float, float]]
+    reason: str
+    how: str
+    peers: dict[str, Any]
+    failed_peers: dict[str, str]
+    watch: Watch
+    seen: SeenRows
+    columns: list[Column]
+    target: str
+    source: str
+    decimal: str
+    n_rows: int
+    n_unlabelled: int
+    n_sampled: int | None
+    class_counts: list[tuple[Any, int]]
+    confusion: list[list[int]]
+    n_certain: int | None
+    n_copies: int
+    least_typical: float
+
+    @property
+    def classifier(self) -> Any:
+        """The classifier at the end of the pipeline."""
+        return self.pipeline[-1]
+
+    @property
+    def taken(self) -> str:
+        """The name under which it was compared with others."""
+        is_shared = self.kind == MODERATED and self.classifier.covariance == "shared"
+        return SHARED if is_shared and any(name == SHARED for name, _, _ in self.tried) else self.kind
+
+    @property
+    def given_priors(self) -> list[float] | None:
+        """Class probabilities that the user set, so that rows count by them; None where they are those of training."""
+        return None if getattr(self.classifier, "priors", None) is None else list(self.classifier.priors_)
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels as text."""
+        return [str(label) for label in self.classifier.classes_]
+
+    @property
+    def ids(self) -> list[str]:
+        """Columns that tell rows apart and go into predictions."""
+        return [column.name for column in self.columns if column.kind == "id"]
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether the file has training rows in it."""
+        return self.kind == KERNEL
+
+    def treatment(self, column: Column) -> str:
+        """What was done to a column, in words."""
+        return column.treatment(_NUMBERS[self.kind])
+
+    def frame(self, table: pa.Table, path: str) -> pd.DataFrame:
+        """The columns that the model uses, in types that it knows."""
+        return to_frame(table, self.columns, path)
+
+    def features(self, frame: pd.DataFrame) -> np.ndarray:
+        """Rows as the classifier sees them."""
+        return encode(self.pipeline, frame)
+
+    def count_unseen(self, frame: pd.DataFrame) -> dict[str, int]:
+        """Rows with values of categories and texts that no training row had, by column."""
+        return count_unseen(self.pipeline, frame)
+
+    def save(self, path: str) -> None:
+        """Write a model file: plain values and estimators."""
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("columns", "class_counts", "tried"):
+            state[name] = [list(row) for row in state[name]]
+        state["watch"], state["seen"] = self.watch.state(), self.seen.state()
+        model_files.save(state, path)
+
+    @classmethod
+    def load(cls, path: str) -> Self:
+        """Read a model file."""
+        state = model_files.load(path)
+        names = {field.name for field in fields(cls)}
+        if not isinstance(state, dict) or not isinstance(state.get("pipeline"), Pipeline):
+            raise ValueError(f"{path} holds an estimator without a table; use optiscore.files.load in Python.")
+        if state.keys() != names:
+            raise ValueError(f"{path} is of another version of optiscore: train the model again.")
+        try:
+            check_table_state(state)
+            state["columns"] = [Column(*column) for column in state["columns"]]
+            state["class_counts"] = [(label, count) for label, count in state["class_counts"]]
+            state["tried"] = [(name, loss, accuracy) for name, loss, accuracy in state["tried"]]
+            state["watch"] = Watch.from_state(state["watch"], state["columns"])
+            state["seen"] = SeenRows.from_state(state["seen"])
+            model = cls(**state)
+            model.try_one_row()
+        # Whatever a damaged member leads to.
+        except Exception as error:
+            raise ValueError(f"{path} is refused: {' '.join(str(error).split())}") from error
+        return model
+
+    def try_one_row(self) -> None:
+        """Refuse a model whose parts do not go together: a row of missing values gets no answer from one of them."""
+        nothing = pa.nulls(1, pa.string())
+        table = pa.table({column.name: nothing for column in self.columns})
+        frame = self.frame(table, "a row of missing values")
+        X = self.features(frame)
+        for name, classifier in {"the classifier": self.classifier, **self.peers}.items():
+            if not np.array_equal(classifier.classes_, self.classifier.classes_):
+                raise ValueError(f"{name} knows other classes than the classifier")
+            if not np.isfinite(classifier.predict_proba(X)).all():
+                raise ValueError(f"{name} has no finite answer to a row")
+        if len(self.watch.reference.counts) != len(self.labels):
+            raise ValueError("what is watched must be known for every class")
+        self.watch.compare(frame, np.zeros(1, dtype=np.intp), self.labels)
+
+
+def check_table_state(state: dict[str, Any]) -> None:
+    """Refuse what cannot be known of a table."""
+    for name in ("target", "source", "reason", "how"):
+        if not isinstance(state[name], str):
+            raise ValueError(f"{name} must be text")
+    if state["kind"] not in _NUMBERS or state["decimal"] not in (".", ","):
+        raise ValueError("kind must name a model, and decimal be a point or a comma")
+    for name in ("n_rows", "n_unlabelled", "n_copies"):
+        if not _is_count(state[name]):
+            raise ValueError(f"{name} must be a number >= 0")
+    for name in ("n_sampled", "n_certain"):
+        if not (state[name] is None or _is_count(state[name])):
+            raise ValueError(f"{name} must be None or a number >= 0")
+    for column in _check_list(state["columns"], "columns"):
+        described = isinstance(column, list) and len(column) == 6 and isinstance(column[0], str)
+        known = (
+            described and column[1] in (*USED, *LEFT_OUT) and isinstance(column[4], bool) and isinstance(column[5], str)
+        )
+        if not known or not all(map(_is_count, column[2:4])):
+            raise ValueError("columns must be described by a name, a kind, two numbers, a flag and a word each")
+    for pair in _check_list(state["class_counts"], "class_counts"):
+        if not (isinstance(pair, list) and len(pair) == 2 and _is_count(pair[1])):
+            raise ValueError("class_counts must hold labels with numbers of rows")
+    for row in _check_list(state["tried"], "tried"):
+        is_row = isinstance(row, list) and len(row) == 3
+        if not (is_row and row[0] in (*_NUMBERS, SHARED) and all(map(_is_measure, row[1:]))):
+            raise ValueError("tried must hold names of models with a log loss and an accuracy")
+    n_classes = len(state["pipeline"][-1].classes_)
+    confusion = _check_list(state["confusion"], "confusion")
+    if [len(_check_list(row, "confusion")) for row in confusion] != [n_classes] * n_classes:
+        raise ValueError("confusion must have a row and a column for each class")
+    if not all(_is_count(count) for row in confusion for count in row):
+        raise ValueError("confusion must hold numbers of rows")
+    if not _is_measure(state["least_typical"]) or state["least_typical"] > 1:
+        raise ValueError("least_typical must lie between 0 and 1")
+    if not isinstance(state["peers"], dict):
+        raise ValueError("peers must be a dict")
+    failed = state["failed_peers"]
+    if not isinstance(failed, dict) or not all(isinstance(text, str) for pair in failed.items() for text in pair):
+        raise ValueError("failed_peers must hold texts")
+
+
+def _check_list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{name} must be a list")
+    return value
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_measure(value: Any) -> bool:
+    return isinstance(value, float) and 0 <= value < float("inf")

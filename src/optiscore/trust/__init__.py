@@ -1,0 +1,1 @@
+"""What can be said of any classifier's probabilities: functions of arrays."""

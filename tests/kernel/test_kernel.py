@@ -1,0 +1,290 @@
+"""The kernel discriminant classifier: scikit-learn's checks, leaving out against refitting, averages, files, errors."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from kinds import blobs
+from scikit_learn_checks import scikit_learn_checks
+from scipy.special import log_softmax
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_predict
+
+from optiscore import KernelDiscriminantClassifier, KernelDiscriminantMap, ModeratedDiscriminantAnalysis, load, save
+from optiscore.kernel.coordinate_models import CoordinateModels
+from optiscore.kernel.mixture import weigh
+from optiscore.kernel.spectral_ridge import indicators_of
+from optiscore.moderated.moderation import left_out_log_proba, moderated_log_proba
+from optiscore.trust.calibration import best_sharpness
+
+SETTINGS = ({}, {"average": False}, {"max_landmarks": 60, "random_state": 0})
+
+
+@scikit_learn_checks(
+    KernelDiscriminantClassifier(),
+    KernelDiscriminantClassifier("short", average=False),
+    KernelDiscriminantClassifier("long", max_landmarks=15, random_state=0),
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_outputs_agree_with_each_other(settings, n_classes):
+    X, y = blobs(n_classes)
+    labels = np.array(["ant", "bee", "cat", "dog", "eel"])[y]
+    model = KernelDiscriminantClassifier(**settings).fit(X, labels)
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-12)
+    assert (model.predict(X) == model.classes_[proba.argmax(axis=1)]).all()
+    np.testing.assert_allclose(np.log(proba), model.predict_log_proba(X), atol=1e-9)
+    values = model.decision_function(X)
+    expected = np.log(proba[:, 1] / proba[:, 0]) if n_classes == 2 else np.log(proba)
+    np.testing.assert_allclose(values, expected, atol=1e-9)
+    assert model.maps_["weight"].sum() == pytest.approx(1)
+    assert (np.diff(model.maps_["weight"]) <= 0).all()
+    assert len(model.models_) == len(model.maps_["kernel"])
+    assert model.left_out_proba_.shape == (len(y), n_classes)
+    assert model.left_out_log_loss_ == pytest.approx(log_loss(labels, model.left_out_proba_))
+    sets = model.predict_set(X, "u80")
+    assert sets[np.arange(len(y)), proba.argmax(axis=1)].all()
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_leaving_out_of_the_gaussian_models_is_nearly_refitting(kind, n_classes):
+    X, y = blobs(n_classes, n=160, d=n_classes - 1)
+    model = ModeratedDiscriminantAnalysis(feature_map=None).fit(X, y)._model.models[kind]
+    quick = np.exp(left_out_log_proba(model, model.distances(X), y))
+    inside = np.exp(moderated_log_proba(model, model.distances(X)))
+    slow = np.empty_like(quick)
+    for i in range(len(y)):
+        rest = np.delete(np.arange(len(y)), i)
+        other = ModeratedDiscriminantAnalysis(feature_map=None).fit(X[rest], y[rest])._model.models[kind]
+        slow[:, i] = np.exp(moderated_log_proba(other, other.distances(X[i : i + 1])))[:, 0]
+    assert np.abs(quick - slow).max() < 0.05
+    assert np.abs(quick - slow).mean() < 0.2 * np.abs(inside - slow).mean()
+
+
+def test_a_class_of_one_sample_has_no_density_without_it():
+    X, y = np.r_[blobs(2)[0], [[50.0, 50, 50]]], np.r_[blobs(2)[1], 2]
+    for model in ModeratedDiscriminantAnalysis(feature_map=None).fit(X, y)._model.models:
+        proba = np.exp(left_out_log_proba(model, model.distances(X), y))
+        assert proba[2, -1] == 0
+        np.testing.assert_allclose(proba.sum(axis=0), 1)
+    fitted = KernelDiscriminantClassifier().fit(X, y)
+    assert np.isfinite(fitted.predict_proba(X)).all()
+    assert np.isfinite(fitted.left_out_log_loss_)
+
+
+def test_left_out_probabilities_are_those_of_new_rows():
+    """What the classifier says of its own quality is what cross-validation finds."""
+    for X, y in (blobs(4, n=300), load_breast_cancer(return_X_y=True)):
+        model = KernelDiscriminantClassifier("short")
+        honest = cross_val_predict(model, X, y, cv=10, method="predict_proba")
+        assert model.fit(X, y).left_out_log_loss_ == pytest.approx(log_loss(y, honest), abs=0.03)
+
+
+def test_curved_and_straight_boundaries():
+    X, y = make_moons(300, noise=0.2, random_state=0)
+    X_new, y_new = make_moons(2000, noise=0.2, random_state=1)
+    for average in (True, False):
+        model = KernelDiscriminantClassifier(average=average).fit(X, y)
+        assert model.score(X_new, y_new) > 0.955
+        assert log_loss(y_new, model.predict_proba(X_new)) < 0.13
+        assert len(model.models_) == 1 if not average else len(model.models_) > 1
+    X, y = load_iris(return_X_y=True)
+    assert (cross_val_predict(KernelDiscriminantClassifier("short"), X, y) == y).mean() > 0.94
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 8])
+@pytest.mark.parametrize("kind", ["gaussian", "one feature", "binary", "constant"])
+def test_of_noise_nothing_is_learned(n_classes, kind):
+    """Log losses are that of the fractions of the classes, for new rows and for rows that are left out."""
+    rng = np.random.default_rng(0)
+    features = {
+        "gaussian": rng.normal(size=(1200, 6)),
+        "one feature": rng.normal(size=(1200, 1)),
+        "binary": rng.integers(0, 2, (1200, 1)),
+        "constant": np.ones((1200, 2)),
+    }
+    X, y = features[kind], rng.integers(0, n_classes, 1200)
+    model = KernelDiscriminantClassifier().fit(X[:200], y[:200])
+    assert log_loss(y[200:], model.predict_proba(X[200:])) < np.log(n_classes) + 0.05
+    assert model.left_out_log_loss_ == pytest.approx(np.log(n_classes), abs=0.06)
+
+
+def test_more_classes_than_features():
+    rng = np.random.default_rng(0)
+    y = np.r_[np.arange(90) % 30, rng.integers(0, 30, 1000)]
+    X = 2 * rng.normal(size=(30, 5))[y] + rng.normal(size=(len(y), 5))
+    model = KernelDiscriminantClassifier().fit(X[:90], y[:90])
+    assert model.score(X[90:], y[90:]) > 0.55
+    assert log_loss(y[90:], model.predict_proba(X[90:])) < 1.5
+
+
+def test_weights():
+    class Trial:
+        def __init__(self, criterion):
+            self.criterion = criterion
+
+    weights = weigh([Trial(0.5), Trial(0.4), Trial(0.41), Trial(0.7)], 100)
+    kept = np.exp([-2.0, 0, -0.2])
+    np.testing.assert_allclose(weights, [*(kept / kept.sum()), 0])
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_the_best_sharpness_has_the_least_loss(n_classes):
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(n_classes, 300))
+    codes = np.array([rng.choice(n_classes, p=np.exp(column)) for column in log_softmax(2 * logits, axis=0).T])
+
+    second = np.argsort(logits, axis=0)[-2]
+
+    def loss(s):
+        """That of the samples, and of half a sample of the second most probable class."""
+        log_proba = log_softmax(s * logits, axis=0)
+        return -log_proba[codes, np.arange(300)].sum() - 0.5 * log_proba[second, np.arange(300)].mean()
+
+    best = best_sharpness(logits, codes, 0.1, 50)
+    assert best == pytest.approx(2, rel=0.25)
+    assert loss(best) <= min(loss(best * f) for f in (0.99, 1.01))
+    right = logits.argmax(axis=0)
+    few, many = (best_sharpness(logits[:, :n], right[:n], 0.1, 1e4) for n in (30, 300))
+    assert 5 < few < many < 1e3, "where all are right, certainty grows with their number"
+    assert best_sharpness(logits, codes, 5, 50) == 5
+    assert best_sharpness(logits, codes, 0.1, 1) == 1
+
+
+@pytest.mark.parametrize("average", [True, False])
+def test_names_of_classes_do_not_matter(average):
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["c", "a", "b"])
+    plain = KernelDiscriminantClassifier(average=average).fit(X[::2], y[::2])
+    renamed = KernelDiscriminantClassifier(average=average).fit(X[::2], names[y[::2]])
+    proba = plain.predict_proba(X[1::2])[:, np.argsort(names)]
+    np.testing.assert_allclose(renamed.predict_proba(X[1::2]), proba, atol=1e-7)
+
+
+def test_three_models_are_averaged():
+    X, y = blobs(3)
+    z = KernelDiscriminantMap(["linear"]).fit_transform(X, y) @ indicators_of(3)
+    models = CoordinateModels.fit(z, y, np.arange(3))
+    gaussian = models.gaussians
+    indicators = z + np.bincount(y) / len(y)
+    softmax = np.exp(log_softmax(models.sharpness * indicators, axis=1))
+    np.testing.assert_allclose(models.proba(z).T, (2 * gaussian.predict_proba(z) + softmax) / 3, rtol=1e-10)
+
+
+def test_certainty_behind_one_map():
+    X, y = blobs(3)
+    model = KernelDiscriminantClassifier(average=False).fit(X, y)
+    lower, upper = model.predict_proba_interval(X, 0.8)
+    nominal = model.nominal_proba(X)
+    assert ((lower <= nominal + 1e-12) & (nominal <= upper + 1e-12)).all()
+    confidence = model.decision_confidence(X)
+    assert ((confidence >= 0) & (confidence <= 1)).all()
+    sure = model.predict_proba(X).max(axis=1) > 0.7
+    assert confidence[sure].mean() > confidence[~sure].mean()
+    average = KernelDiscriminantClassifier().fit(X, y)
+    for method in ("decision_confidence", "predict_proba_interval", "nominal_proba"):
+        assert not hasattr(average, method)
+        with pytest.raises(ValueError, match="no single certificate"):
+            getattr(average, method)(X)
+    with pytest.raises(ValueError, match="no single certificate"):
+        average.set_params(average=False).decision_confidence(X)
+
+
+def test_confidence_is_about_the_predicted_label():
+    """Where the softmax decides against a Gaussian model, that model's evidence speaks against the label."""
+    X, y = blobs(3, n=300)
+    model = KernelDiscriminantClassifier(["linear"], average=False).fit(X[::2], y[::2])
+    gaussians = model.models_[0].coordinate_models.gaussians
+    z = model.models_[0].coordinates(model._scale(X))
+    agreed, confidence = gaussians.predict(z) == model.predict(X), model.decision_confidence(X)
+    np.testing.assert_allclose(confidence[agreed], gaussians.decision_confidence(z)[agreed])
+    assert (~agreed).any()
+    assert (confidence[~agreed] < 0.5).all()
+
+
+def test_typicality_is_that_of_the_features():
+    X, y = blobs(2)
+    model = KernelDiscriminantClassifier("short").fit(X, y)
+    np.testing.assert_allclose(model.typicality(X), ModeratedDiscriminantAnalysis("own").fit(X, y).typicality(X))
+    assert (model.typicality(X + 1000) < 1e-6).all()
+    wide = np.random.default_rng(0).normal(size=(20, 1001))
+    with pytest.raises(ValueError, match="no typicality for more than 1000 features"):
+        KernelDiscriminantClassifier(["linear"]).fit(wide, np.arange(20) % 2).typicality(wide)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_float32_is_kept(settings):
+    X, y = blobs(3)
+    single = KernelDiscriminantClassifier(**settings).fit(X.astype(np.float32), y)
+    double = KernelDiscriminantClassifier(**settings).fit(X, y)
+    points = X.astype(np.float32)
+    for method in ("predict_proba", "predict_log_proba", "decision_function", "typicality"):
+        assert getattr(single, method)(points).dtype == np.float32, method
+    if not settings.get("average", True):
+        assert single.decision_confidence(points).dtype == np.float32
+    np.testing.assert_allclose(single.predict_proba(points), double.predict_proba(X), atol=5e-3)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_copies_and_files_predict_the_same_bits(settings, tmp_path):
+    X, y = blobs(3)
+    labels = np.array(["ant", "bee", "cat"])[y]
+    model = KernelDiscriminantClassifier(**settings).fit(X, labels)
+    save(model, tmp_path / "model.skops")
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), load(tmp_path / "model.skops")):
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+        np.testing.assert_array_equal(other.typicality(X), model.typicality(X))
+    again = clone(model).fit(X, labels)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_blocks_of_rows_do_not_matter():
+    X, y = blobs(2)
+    model = KernelDiscriminantClassifier().fit(X, y)
+    many = np.tile(X, (50, 1))
+    np.testing.assert_allclose(model.predict_proba(many)[: len(X)], model.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernels", ["default", "long"])
+def test_far_points_copies_and_constants_stay_finite(kernels):
+    X, y = blobs(3)
+    X = np.c_[X, X[:, 0], np.full(len(X), 7.0)]
+    X, y = np.r_[X, X[:30]], np.r_[y, y[:30]]
+    model = KernelDiscriminantClassifier(kernels, average=False).fit(X, y)
+    for points in (X, 1e3 * X, 1e300 * X / np.abs(X).max()):
+        assert np.isfinite(model.predict_log_proba(points)).all()
+        assert np.isfinite(model.decision_confidence(points)).all()
+        assert np.isfinite(model.predict_proba_interval(points)).all()
+
+
+def test_results_tell_what_was_tried():
+    X, y = blobs(2)
+    model = KernelDiscriminantClassifier("short").fit(X, y)
+    results = model.results_
+    assert {len(column) for column in results.values()} == {3 * 2 * 9}
+    assert np.isfinite(results["squared_error"]).all()
+    judged = np.isfinite(results["log_loss"])
+    assert 3 * 2 * 2 <= judged.sum() <= 3 * 2 * 3
+    assert np.nanmin(results["log_loss"]) == model.maps_["log_loss"][0]
+
+
+def test_bad_parameters_are_named():
+    X, y = blobs(2)
+    with pytest.raises(ValueError, match="average must be True or False"):
+        KernelDiscriminantClassifier(average="all").fit(X, y)
+    with pytest.raises(ValueError, match="kernels must be one of"):
+        KernelDiscriminantClassifier("none").fit(X, y)
+    with pytest.raises(ValueError, match="at least two classes"):
+        KernelDiscriminantClassifier().fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="utility must be"):
+        KernelDiscriminantClassifier("short").fit(X, y).predict_set(X, "u50")
