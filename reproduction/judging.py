@@ -22,7 +22,7 @@ def judge(model: Any, X: FloatArray, y: np.ndarray) -> dict[str, float]:
     return {
         "accuracy": float(right.mean()),
         "area": area_under_risk_coverage(right, proba.max(axis=1)),
-        "log loss": mean_log_loss(np.maximum(proba.T, _SMALLEST), np.searchsorted(model.classes_, y)),
+        "log loss": mean_log_loss(np.maximum(proba, _SMALLEST), np.searchsorted(model.classes_, y)),
     }
 
 

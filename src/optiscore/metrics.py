@@ -99,7 +99,7 @@ def mean_log_loss(proba: ArrayLike, codes: ArrayLike, sample_weight: ArrayLike |
 
     Parameters
     ----------
-    proba : array-like of shape (n_classes, n_samples)
+    proba : array-like of shape (n_samples, n_classes)
         Probabilities; those closer to 0 or 1 than the rounding error of their type are taken as that close.
     codes : array-like of shape (n_samples,)
         True classes, 0 to n_classes - 1.
@@ -114,7 +114,7 @@ def mean_log_loss(proba: ArrayLike, codes: ArrayLike, sample_weight: ArrayLike |
     --------
     >>> import numpy as np
     >>> from optiscore.metrics import mean_log_loss
-    >>> round(mean_log_loss(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0, 1])), 3)
+    >>> round(mean_log_loss(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1])), 3)
     0.164
     """
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -126,7 +126,7 @@ def log_losses(proba: ArrayLike, codes: ArrayLike) -> FloatArray:
 
     Parameters
     ----------
-    proba : array-like of shape (n_classes, n_samples)
+    proba : array-like of shape (n_samples, n_classes)
         Probabilities.
     codes : array-like of shape (n_samples,)
         True classes, 0 to n_classes - 1.
@@ -139,16 +139,17 @@ def log_losses(proba: ArrayLike, codes: ArrayLike) -> FloatArray:
     --------
     >>> import numpy as np
     >>> from optiscore.metrics import log_losses
-    >>> log_losses(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0, 1])).round(3)
+    >>> log_losses(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1])).round(3)
     array([0.105, 0.223])
     """
     probabilities, classes = np.asarray(proba), np.asarray(codes)
-    if probabilities.ndim != 2 or classes.shape != probabilities.shape[1:]:
+    if probabilities.ndim != 2 or classes.shape != probabilities.shape[:1]:
         raise ValueError(
-            f"proba must be of shape (n_classes, n_samples), the transpose of predict_proba, and codes have one class "
-            f"per sample; got shapes {probabilities.shape} and {classes.shape}."
+            f"proba must be of shape (n_samples, n_classes), as predict_proba has it, and codes have one class per "
+            f"sample; got shapes {probabilities.shape} and {classes.shape}."
         )
-    if len(classes) and (classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= len(probabilities)):
-        raise ValueError(f"codes must be integers from 0 to {len(probabilities) - 1}, the indices of the classes.")
+    n_classes = probabilities.shape[1]
+    if len(classes) and (classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= n_classes):
+        raise ValueError(f"codes must be integers from 0 to {n_classes - 1}, the indices of the classes.")
     smallest = np.finfo(probabilities.dtype).eps
-    return -np.log(probabilities[classes, np.arange(len(classes))].clip(smallest, 1 - smallest))
+    return -np.log(probabilities[np.arange(len(classes)), classes].clip(smallest, 1 - smallest))

@@ -120,11 +120,11 @@ def reduce_tree(parts: Sequence[Delayed], merge: Callable[[list[Any]], Any]) -> 
             return nodes[0].compute()[0]
 
 
-def map_boxes(function: Callable[..., Any], boxes: Sequence[Delayed], *arguments: Any) -> list[Delayed]:
-    """``function(content, *arguments)`` of each block's earlier result."""
+def map_boxes(function: Callable[..., Any], boxes: Sequence[Delayed], arguments: Sequence[Any]) -> list[Delayed]:
+    """Return ``function(content, argument)`` of each block's earlier result and an argument of its own."""
     apply = delayed(_applied, pure=False)
-    shared = [delayed(argument, traverse=False) for argument in arguments]
-    return [apply(function, box, *shared) for box in boxes]
+    pairs = zip(boxes, arguments, strict=True)
+    return [apply(function, box, delayed(argument, traverse=False)) for box, argument in pairs]
 
 
 def _boxed(X: Any, *rest: Any, function: Callable[..., Any]) -> np.ndarray:
@@ -134,8 +134,8 @@ def _boxed(X: Any, *rest: Any, function: Callable[..., Any]) -> np.ndarray:
     return box
 
 
-def _applied(function: Callable[..., Any], box: Any, *arguments: Any) -> list[Any]:
-    return [function(box[0], *arguments)]
+def _applied(function: Callable[..., Any], box: Any, argument: Any) -> list[Any]:
+    return [function(box[0], argument)]
 
 
 def _merged(merge: Callable[[list[Any]], Any], boxes: list[Any]) -> list[Any]:

@@ -1,7 +1,7 @@
 """OptimisticScoreClassifier for Dask: fit reduces blocks to sums, predictions are lazy and block by block."""
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -9,12 +9,10 @@ from ..estimators.availability import only_if
 from ..numerics.types import FloatArray
 from ..robust.classifier import OptimisticScoreClassifier as Parent
 from ..robust.log_scores import ScoreModel
-from ..robust.parameters import check_for_sums, check_parameters
-from ..robust.tuning import LabelledScores, ascend
-from .blocks import is_lazy, map_labelled
+from ..robust.tuning import thinning, tuned_offsets
+from .blocks import is_lazy, map_boxes, map_labelled, reduce_tree
 from .estimator import LazyClassifier, check_block
 from .lazy import Width, lazy
-from .tuning import BlockScores
 
 
 class OptimisticScoreClassifier(LazyClassifier, Parent):
@@ -22,7 +20,8 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
 
     Parameters and fitted attributes are the same, and so is the model, but for rounding. `fit` reads the data once
     (rule "tuned": twice), reduces each block to sums of size O(d^2) per class where the block is, and merges these
-    in a tree. The methods that say something of samples return lazy Dask arrays for Dask's collections. Chunks may have
+    in a tree. Tuned offsets come from the same samples as in memory, whose scores are fetched: nine bytes for each of two
+    classes' samples, and the scores of at most some 160,000 samples of more classes. The methods that say something of samples return lazy Dask arrays for Dask's collections. Chunks may have
     unknown sizes. Whatever scheduler is current is used: a `dask.distributed.Client` of yours, or threads.
 
     What needs all samples of a class in one place is refused: radius "empirical", and covariance estimators other than
@@ -70,17 +69,26 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
         """
         if not is_lazy(X):
             return super().fit(X, y, sample_weight)
-        self._drop_fitted()
-        check_parameters(vars(self))
-        check_for_sums(self.radius, self.covariance_estimator)
-        labels, known = self._known_from_blocks(X, y, sample_weight)
+        self._check_parameters()
+        self._check_for_sums()
+        with self._learning():
+            labels, known, counts = self._known_from_blocks(X, y, sample_weight)
+            return self._learn(labels, known, training=_Blocks(X, y, sample_weight, labels, counts))
 
-        def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
-            score = partial(_scores_of_block, model=model, labels=labels)
-            boxes = map_labelled(score, X, y, sample_weight)
-            return ascend(BlockScores(boxes, is_used_once=len(priors) == 2), priors)
-
-        return self._learn(labels, known, tune)
+    def _tune(self, scores: ScoreModel, priors: FloatArray, training: Any) -> FloatArray:
+        """Return offsets tuned to samples on the cluster: to those that are chosen in memory, whose scores are fetched."""
+        if not isinstance(training, _Blocks):
+            return super()._tune(scores, priors, training)
+        score = partial(_scores_of_block, scores=scores, labels=training.labels, class_count=training.counts.sum(axis=0))
+        boxes = map_labelled(_checked, training.X, training.y, training.sample_weight)
+        earlier = np.cumsum(training.counts, axis=0) - training.counts
+        parts = reduce_tree(map_boxes(score, boxes, list(earlier)), _joined)
+        codes = np.concatenate([part.codes for part in parts])
+        weights = [part.weight for part in parts if part.weight is not None]
+        optimistic = np.concatenate([part.optimistic for part in parts], axis=1)
+        if len(priors) == 2:
+            optimistic = np.vstack([np.zeros_like(optimistic), optimistic])
+        return tuned_offsets(optimistic, codes, priors, np.concatenate(weights) if weights else None)
 
     @only_if(Parent._check_for_blocks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -110,13 +118,52 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
     predict_proba = lazy(Parent.predict_proba, Width.CLASSES)
     log_score_bounds = lazy(Parent.log_score_bounds, Width.PAIR)
     predict_proba_bounds = lazy(Parent.predict_proba_bounds, Width.PAIR)
-    predict_set = lazy(Parent.predict_set, Width.CLASSES)
+    undominated = lazy(Parent.undominated, Width.CLASSES)
     certified_factor = lazy(Parent.certified_factor, Width.ONE)
 
 
+class _Blocks(NamedTuple):
+    """Training samples on a cluster, and how many of each label are in which block."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    labels: np.ndarray
+    counts: np.ndarray
+
+
+class _BlockScores(NamedTuple):
+    """Log scores (n_classes, n) of some samples of a block, of two classes their differences; classes and weights."""
+
+    optimistic: FloatArray
+    codes: np.ndarray
+    weight: FloatArray | None
+
+
+def _checked(X: Any, y: Any, sample_weight: Any = None) -> Any:
+    return check_block(X, y, sample_weight)
+
+
 def _scores_of_block(
-    X: Any, y: Any, sample_weight: Any = None, *, model: ScoreModel, labels: np.ndarray
-) -> LabelledScores:
-    samples, own, weight = check_block(X, y, sample_weight)
-    optimistic = model.optimistic(samples)
-    return LabelledScores(optimistic, np.searchsorted(labels, own), weight)
+    block: Any, earlier: np.ndarray, *, scores: ScoreModel, labels: np.ndarray, class_count: np.ndarray
+) -> list[_BlockScores]:
+    """Return scores of all samples of two classes, and of more of those that would be chosen in memory."""
+    samples, own, weight = block
+    codes = np.searchsorted(labels, own)
+    if len(labels) > 2:
+        steps = thinning(class_count)
+        ranks = np.zeros(len(codes), dtype=np.intp)
+        for c in np.unique(codes):
+            ranks[codes == c] = earlier[c] + np.arange(np.count_nonzero(codes == c))
+        rows = np.flatnonzero(ranks % steps[codes] == 0)
+        samples, codes, weight = samples[rows], codes[rows], None if weight is None else weight[rows]
+        if (steps < steps.max()).any():
+            weight = steps[codes] * (1.0 if weight is None else weight)
+    optimistic = scores.of_training(samples)
+    if len(labels) == 2:
+        optimistic, codes = optimistic[1:] - optimistic[:1], codes.astype(np.int8)
+    return [_BlockScores(optimistic, codes, weight)]
+
+
+def _joined(parts: list[list[_BlockScores]]) -> list[_BlockScores]:
+    return [part for several in parts for part in several]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from ..estimators.results import PublicState
+from ..estimators.results import Results
 from ..moments.labelled import (
     ClassData,
     TrainingSet,
@@ -29,7 +29,7 @@ _FLOATS = [np.float64, np.float32]
 _FEW_LABELS = 1000
 
 
-class LazyClassifier(PublicState):
+class LazyClassifier(Results):
     """Mixin, to stand before the classifier in memory, which it names."""
 
     _parent: ClassVar[Any]
@@ -37,15 +37,16 @@ class LazyClassifier(PublicState):
 
     def _known_from_blocks(
         self, X: Any, y: Any, sample_weight: Any, transform: Callable[[FloatArray], FloatArray] | None = None
-    ) -> tuple[np.ndarray, list[ClassData]]:
-        """Labels and what is known of each class, from one pass over the blocks."""
+    ) -> tuple[np.ndarray, list[ClassData], np.ndarray]:
+        """Return labels, what is known of each class, and how many samples of each are in which block, from one pass."""
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
         self._check_kind(X, reset=True)
         sums = partial(sums_of_block, transform=transform)
         found = reduce_tree(map_labelled(sums, X, y, sample_weight), merge_sums)
         check_two_classes(found.labels)
-        return found.labels, [ClassData(label, sums) for label, sums in zip(found.labels, found.sums, strict=True)]
+        counts = np.array([[block.get(label, 0) for label in found.labels.tolist()] for block in found.blocks])
+        return found.labels, [ClassData(*pair) for pair in zip(found.labels, found.sums, strict=True)], counts
 
     @staticmethod
     def _check_in_memory(*given: Any) -> None:
@@ -101,10 +102,11 @@ class LazyClassifier(PublicState):
 
 
 class LabelledSums(NamedTuple):
-    """Labels, and the sums over the samples of each."""
+    """Labels, the sums over the samples of each, and how many there are by block."""
 
     labels: np.ndarray
     sums: list[MomentSums]
+    blocks: list[dict[Any, int]]
 
 
 def check_block(
@@ -138,8 +140,10 @@ def sums_of_block(
     with comparing_labels():
         found = _distinct(labels)
     check_targets_of_block(found)
-    sums = TrainingSet(samples, np.searchsorted(found, labels), found, weight).sums()
-    return LabelledSums(found, [known for known in sums if known is not None])
+    codes = np.searchsorted(found, labels)
+    sums = TrainingSet(samples, codes, found, weight).sums()
+    counts = dict(zip(found.tolist(), np.bincount(codes, minlength=len(found)).tolist(), strict=True))
+    return LabelledSums(found, [known for known in sums if known is not None], [counts])
 
 
 def _distinct(labels: np.ndarray) -> np.ndarray:
@@ -157,7 +161,8 @@ def merge_sums(parts: list[LabelledSums]) -> LabelledSums:
     for part in filled:
         for code, sums in zip(np.searchsorted(labels, part.labels), part.sums, strict=True):
             merged[code] = merge(merged[code], sums)
-    return LabelledSums(labels, [sums for sums in merged if sums is not None])
+    blocks = [block for part in parts for block in part.blocks]
+    return LabelledSums(labels, [sums for sums in merged if sums is not None], blocks)
 
 
 def _hits_of_block(X: Any, y: Any, sample_weight: Any = None, *, model: Any) -> FloatArray:

@@ -52,9 +52,10 @@ class ModeratedDiscriminantAnalysis(LazyClassifier, Parent):
         """
         if not is_lazy(X):
             return super().fit(X, y, sample_weight)
-        self._drop_fitted()
         self._check_for_blocks()
-        return self._learn(*self._known_from_blocks(X, y, sample_weight, self._transform()), self.feature_map)
+        with self._learning():
+            labels, known, _ = self._known_from_blocks(X, y, sample_weight, self._transform())
+            return self._learn(labels, known, self.feature_map)
 
     @only_if(Parent._check_for_blocks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -85,7 +86,7 @@ class ModeratedDiscriminantAnalysis(LazyClassifier, Parent):
     nominal_proba = lazy(Parent.nominal_proba, Width.CLASSES)
     predict_proba_interval = lazy(Parent.predict_proba_interval, Width.PAIR)
     likelihood_ratio = lazy(Parent.likelihood_ratio, Width.TWO)
-    decision_confidence = lazy(Parent.decision_confidence, Width.ONE)
+    stability = lazy(Parent.stability, Width.ONE)
     predict_set = lazy(Parent.predict_set, Width.CLASSES)
     typicality = lazy(Parent.typicality, Width.ONE)
     score_samples = lazy(Parent.score_samples, Width.ONE)

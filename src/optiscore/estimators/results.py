@@ -1,68 +1,84 @@
-"""Public attributes that are the truth: what predicts is derived from them, and anew when one of them is replaced."""
+"""Fitted attributes are results: arrays that cannot be written to, set by fit and by methods that return a copy."""
 
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..numerics.arrays import read_only, to_host_always
-from .documented import Documented
+from ..documented import Documented
+from ..numerics.arrays import to_host_always
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
-class PublicState(Documented, BaseEstimator):  # type: ignore[misc]
-    """An estimator whose fitted attributes can be replaced, but not changed in place.
+class Results(Documented, BaseEstimator):  # type: ignore[misc]
+    """An estimator with results. Subclasses say what computes with them; it is made of them whenever they are new."""
 
-    Subclasses name the attributes that predictions depend on, those that are read-only besides, and the function that
-    makes a model of the former.
-    """
+    def _build(self) -> Any:
+        """Return what computes with the results: it is kept as `_model` and in no file."""
+        return None
 
-    _attributes: ClassVar[tuple[str, ...]]
-    _other_arrays: ClassVar[tuple[str, ...]] = ()
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a parameter; results are refused."""
+        if name.endswith("_") and name in vars(self):
+            raise AttributeError(
+                f"{name} is a result of fit and cannot be set: fit again, or take a copy by a method such as with_priors."
+            )
+        super().__setattr__(name, value)
 
-    def _derive(self, *values: Any) -> Any:
-        """The model of the attributes' values on the host; what cannot be is refused by name."""
-        raise NotImplementedError
+    @contextmanager
+    def _learning(self) -> Iterator[None]:
+        """Forget the results within; after an error, or an interruption, they are what they were."""
+        before = dict(vars(self))
+        for name in [name for name in before if name.endswith("_") or name in ("_model", "_sums")]:
+            del vars(self)[name]
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _keep(self, **results: Any) -> Self:
+        """Take over results, all at once."""
+        vars(self).update({name: frozen(value) for name, value in results.items()})
+        if "_model" not in results:
+            vars(self)["_model"] = self._build()
+        return self
+
+    def _copy_with(self, **results: Any) -> Self:
+        """Return a fitted copy with other results."""
+        copied = object.__new__(type(self))
+        vars(copied).update(vars(self))
+        return copied._keep(**results)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Parameters and public attributes as NumPy's arrays; after partial_fit also the sums."""
+        """Return parameters and results as NumPy's arrays; after partial_fit also the sums."""
         state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_derived", None)
+        state.pop("_model", None)
         return {name: to_host_always(value) if name.endswith("_") else value for name, value in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Arrays are read-only again."""
+        """Take over a state, whose arrays become read-only."""
         super().__setstate__(state)
-        self._freeze()
+        if self.__sklearn_is_fitted__():
+            self._keep(**{name: value for name, value in vars(self).items() if name.endswith("_")})
 
-    def _drop_fitted(self) -> None:
-        """Let go of everything that was learned: a fit that fails leaves nothing that is half the old model."""
-        learned = {*self._attributes, *self._other_arrays, "_sums", "_derived"} - {"n_features_in_"}
-        for name in learned & vars(self).keys():
-            del self.__dict__[name]
-
-    @property
-    def _model(self) -> Any:
-        """The model behind the public attributes."""
-        state = tuple(vars(self).get(name) for name in self._attributes)
-        known = vars(self).get("_derived")
-        if known is None or any(new is not old for new, old in zip(state, known[0], strict=True)):
-            model = self._derive(*map(to_host_always, state))
-            known = self._derived = self._freeze(), model
-        return known[1]
-
-    def _freeze(self) -> tuple[Any, ...]:
-        """Make the arrays read-only, so that a change of one of them is noticed or raises; those of the model."""
-        for name in (*self._attributes, *self._other_arrays):
-            if name in vars(self):
-                self.__dict__[name] = read_only(self.__dict__[name])
-        return tuple(vars(self).get(name) for name in self._attributes)
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
 
-    def _stored(self, name: str) -> Any:
-        """An attribute that a property of the same name guards."""
-        if name not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return vars(self)[name]
+
+def frozen(value: Any) -> Any:
+    """Return a result whose arrays cannot be written to: copies, unless they are such already."""
+    if isinstance(value, dict):
+        return {name: frozen(part) for name, part in value.items()}
+    if not isinstance(value, np.ndarray) or not (value.flags.writeable or value.base is not None):
+        return value
+    copied = value.copy()
+    copied.flags.writeable = False
+    return copied

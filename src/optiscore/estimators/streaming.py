@@ -1,6 +1,7 @@
 """Learning from one block of samples after the other: the sums of all blocks so far, and a model once they allow it."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,14 +12,16 @@ from ..moments.factors import SingularCovarianceError
 from ..moments.labelled import ClassData, TrainingSet, check_two_classes, merge
 from ..moments.sums import MomentSums
 from ..numerics.arrays import Array, to_host
-from .results import PublicState
+from .results import Results
 from .validation import check_known_labels, validate_block
 
 #: Sums of each class, None where it has no samples.
 Sums: TypeAlias = list[MomentSums | None]
 
+_OF_VALIDATION = ("n_features_in_", "feature_names_in_")
 
-class StreamingState(PublicState):
+
+class Streaming(Results):
     """An estimator that keeps the sums of blocks.
 
     Subclasses learn from sums by ``_learn_from_sums(labels, classes, samples)``, where samples only tell the library
@@ -29,7 +32,7 @@ class StreamingState(PublicState):
     _sums: Sums
 
     def _learn_from_sums(self, labels: np.ndarray, classes: list[ClassData], samples: Array) -> Any:
-        """The model of what is known of each class."""
+        """Take over the results of what is known of each class."""
         raise NotImplementedError
 
     def _add_block(
@@ -42,22 +45,24 @@ class StreamingState(PublicState):
     ) -> None:
         """Add a block, of which ``transform`` makes what is summed, to those before, and learn from all of them."""
         sums = self._sums_so_far()
-        points, labels, weight = validate_block(self, X, y, sample_weight, reset=sums is None)
-        known = self._known_classes(to_host(classes), is_first=sums is None)
-        check_known_labels(labels, known)
-        points = points if transform is None else transform(points)
-        block = TrainingSet(points, np.searchsorted(known, labels), known, weight).counted().sums()
-        merged: Sums = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
-        try:
-            self._learn_from_sums(known, _class_data(known, merged), points)
-        except (_TooFewSamplesError, SingularCovarianceError):
-            # There is no model of all blocks yet; the methods say what is lacking.
-            self._drop_fitted()
-            self.classes_ = known
-        self._sums = merged
+        with self._learning() if sums is None else nullcontext():
+            points, labels, weight = validate_block(self, X, y, sample_weight, reset=sums is None)
+            known = self._known_classes(to_host(classes), is_first=sums is None)
+            check_known_labels(labels, known)
+            points = points if transform is None else transform(points)
+            block = TrainingSet(points, np.searchsorted(known, labels), known, weight).counted().sums()
+            merged = block if sums is None else [merge(one, other) for one, other in zip(sums, block, strict=True)]
+            try:
+                self._learn_from_sums(known, _class_data(known, merged), points)
+            except (_TooFewSamplesError, SingularCovarianceError):
+                # There is no model of all blocks yet; the methods say what is lacking.
+                for name in [name for name in vars(self) if name.endswith("_") and name not in _OF_VALIDATION]:
+                    del vars(self)[name]
+                self.classes_ = known
+            vars(self)["_sums"] = merged
 
     def _sums_so_far(self) -> Sums | None:
-        """The sums of earlier blocks, None if there were none."""
+        """Return the sums of earlier blocks, None if there were none."""
         if not hasattr(self, "_sums") and self.__sklearn_is_fitted__():
             raise ValueError(
                 "partial_fit cannot go on after fit, which keeps no sums. Start with partial_fit instead, on an "
@@ -66,7 +71,7 @@ class StreamingState(PublicState):
         return getattr(self, "_sums", None)
 
     def _known_classes(self, given: Any, is_first: bool) -> np.ndarray:
-        """All labels that will ever occur, as the first call lists them."""
+        """Return all labels that will ever occur, as the first call lists them."""
         if given is None:
             if is_first:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -79,6 +84,9 @@ class StreamingState(PublicState):
                 f"{self.classes_.tolist()}."
             )
         return check_two_classes(listed)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "means_")
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__() and hasattr(self, "_sums"):
@@ -94,7 +102,7 @@ class _TooFewSamplesError(ValueError):
 
 
 def _class_data(classes: np.ndarray, sums: Sums) -> list[ClassData]:
-    """What is known of each class from blocks."""
+    """Return what is known of each class from blocks."""
     data = []
     for label, known in zip(classes, sums, strict=True):
         if known is None:

@@ -7,6 +7,7 @@ A letter stands for one number throughout an object; the first member that has i
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,7 @@ class Categories:
             raise RefusedError(f"{name} must be an array of values")
         # A missing value is not equal to itself.
         known = [each for each in value.tolist() if each is not None and each == each]
-        if len(value) - len(known) > 1 or len({(type(each), each) for each in known}) < len(known):
+        if len(value) - len(known) > 1 or len({repr((type(each), each)) for each in known}) < len(known):
             raise RefusedError(f"{name} must hold distinct values, and at most one that is missing")
         if value.dtype.kind == "f" and np.isinf(value).any():
             raise RefusedError(f"{name} must not be infinite")
@@ -205,10 +206,9 @@ class Members:
     optional: Mapping[str, Any] = field(default_factory=dict)
     together: Callable[[Any], None] | None = None
 
-    def check(self, name: str, model: Any) -> None:
-        """Refuse an object by the name of the member that is wrong."""
+    def check(self, name: str, held: Mapping[str, Any]) -> None:
+        """Refuse members by the name of the one that is wrong."""
         lengths: Lengths = {}
-        held = vars(model)
         for attribute, kind in self.required.items():
             if attribute not in held:
                 raise RefusedError(f"{name}{attribute} is missing")
@@ -219,7 +219,7 @@ class Members:
         if self.together is None:
             return
         try:
-            self.together(model)
+            self.together(SimpleNamespace(**held))
         except RefusedError as error:
             raise RefusedError(f"{name}{error}") from None
         # Members of members may be anything.

@@ -1,40 +1,38 @@
 """KernelDiscriminantClassifier: probabilities behind kernel discriminant maps, an average over many or one."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..estimators.answers import ProbabilisticAnswers
 from ..estimators.availability import only_if
-from ..estimators.documented import Documented
-from ..estimators.predictions import ProbabilisticPredictions
 from ..estimators.validation import validate_training
 from ..metrics import mean_log_loss
-from ..moderated.classifier import ModeratedDiscriminantAnalysis
-from ..moderated.moderation import least_certificate
+from ..moderated.certainty import least_certificate, widest_interval
+from ..moderated.gaussians import Gaussians, fit_gaussians
+from ..moderated.power import PowerTransform, fit_power
+from ..moments.labelled import TrainingSet
 from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
-from ..trust.calibration import best_sharpness
-from ..trust.probabilities import normalise
-from .mixture import LEAST_PROBABILITY, KernelTrial, promising, try_combination, weigh
-from .parameters import pose_problem
-from .search import search
+from ..trust.probabilities import check_probability
+from .mixture import KernelMixture, KernelTrial, mix, try_combination, weigh
+from .parameters import check_combinations, check_max_landmarks, check_ridges
+from .search import pose, table_of_trials, try_all
 
-_TEMPERATURES = 0.3, 3.0
-
-# Covariances of more features than this are not worth their time and room in a model that does without them.
+# Covariances of more features than this are not worth their time and memory in a model that does without them.
 _WIDE = 1000
 
-# So that logarithms of probabilities stay finite in single precision, too, at every temperature.
-_SMALLEST = 1e-30
+
+class TypicalityModel(NamedTuple):
+    """Gaussian classes of the features themselves, behind a power map."""
+
+    power: PowerTransform
+    gaussians: Gaussians
 
 
-# scikit-learn has no types: its classes are Any to the type checker.
-class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEstimator):  # type: ignore[misc]
+class KernelDiscriminantClassifier(ProbabilisticAnswers):
     """Classifier with curved boundaries: moderated models behind kernel discriminant maps, averaged over the maps.
 
     Each combination of kernel and scaling gives a map to discriminant coordinates (`KernelDiscriminantMap`). Behind
@@ -52,7 +50,7 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
         "default" these and "rbf-0.25", "rbf-1", "long" all.
     average : bool, default=True
         Whether to average over all maps that are about as good as the best; otherwise the best one alone, for which
-        there are also `decision_confidence`, `predict_proba_interval` and `nominal_proba`.
+        there are also `stability`, `predict_proba_interval` and `nominal_proba`.
     scalings : {"standard", "ranks"} or list of these, default=("standard", "ranks")
         Scalings of the features to try: standardised, or normal scores of their ranks.
     ridges : array-like, default=None
@@ -80,15 +78,13 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
         tried on.
     temperature_ : float
         What the logarithms of the averaged probabilities are divided by.
-    left_out_proba_ : ndarray of shape (n_samples, n_classes)
+    loo_proba_ : ndarray of shape (n_samples, n_classes)
         Probabilities of the training samples, each left out.
-    left_out_log_loss_ : float
+    loo_log_loss_ : float
         Mean log loss of these: somewhat too small, since kernels, ridges and weights were chosen by it.
-    models_ : list
-        The maps and the models behind them, in the order of `maps_`.
-    scalers_ : dict
-        Fitted scalings by name.
-    typicality_model_ : ModeratedDiscriminantAnalysis or None
+    mixture_ : KernelMixture
+        What predicts: the fitted scalings by name, and maps with the models behind them, in the order of `maps_`.
+    typicality_ : TypicalityModel or None
         Gaussian classes of the features themselves, for `typicality`; None for more than 1,000 features, whose
         covariances would take most of the time and of the model.
     n_features_in_ : int
@@ -107,7 +103,7 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
     cost a comparison with each of these rows for each map. There are no sample weights: a row's weight and leaving the
     row out do not go together.
 
-    Behind a map, *intervals* and *decision confidence* cover the sampling error of the coordinates' moments, given the
+    Behind a map, *intervals* and *stability* cover the sampling error of the coordinates' moments, given the
     map. They do not cover the sampling error of the map itself, nor that of the softmax, and an average over maps has
     neither.
 
@@ -166,39 +162,63 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
         """
         if not isinstance(self.average, (bool, np.bool_)):
             raise ValueError(f"average must be True or False, got {self.average!r}.")
-        training = validate_training(self, X, y, None)
-        labels, codes = training.labels, training.codes
-        problem, combinations, scalings = pose_problem(self, training.X, codes, len(labels))
-        found = search(problem, combinations, partial(try_combination, labels=labels), promising, verbose=self.verbose)
-        by_features = ModeratedDiscriminantAnalysis("own")
-        # Whatever can fail comes before the first attribute is set: no fit leaves half a model behind.
-        self.typicality_model_ = None if training.X.shape[1] > _WIDE else by_features.fit(training.X, labels[codes])
-        self.classes_, self.results_ = labels, found.table()
-        self._mix(found.trials, codes)
-        used = {model.scaling for model in self.models_}
-        self.scalers_ = {name: scale for name, scale in scalings.items() if name in used}
-        return self
+        combinations = check_combinations(self.kernels, self.scalings)
+        ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
+        with self._learning():
+            training = validate_training(self, X, y, None)
+            labels, codes = training.labels, training.codes
+            problem, scalings = pose(
+                training.X,
+                codes,
+                len(labels),
+                combinations,
+                ridges=ridges,
+                max_landmarks=max_landmarks,
+                random_state=self.random_state,
+            )
+            first: list[KernelTrial] = []
+            if problem.landmarks is not None and len(combinations) > 1:
+                first = try_all(
+                    problem.on_landmarks(), combinations, try_combination, "kernels on landmarks", self.verbose
+                )
+                weights = weigh(first, len(codes))
+                best = np.argsort(-weights, kind="stable")[: problem.n_on_all(len(combinations))]
+                combinations = [first[i].combination for i in best if weights[i] > 0]
+            trials = try_all(problem, combinations, try_combination, "kernels", self.verbose)
+            rows = [*trials, *(trial for trial in first if trial.combination not in combinations)]
+            table = table_of_trials(problem, [(trial.combination, trial.by_ridge()) for trial in rows], len(trials))
+            weights = weigh(trials, len(codes))
+            order = np.argsort(-weights, kind="stable")
+            kept = order[weights[order] > 0] if self.average else order[:1]
+            trials, weights = [trials[i] for i in kept], weights[kept] / weights[kept].sum()
+            temperature, log_proba = mix(trials, weights, codes)
+            used = {trial.combination.scaling for trial in trials}
+            models = [trial.model for trial in trials]
+            loo_proba = np.exp(log_proba).T
+            return self._keep(
+                classes_=labels,
+                mixture_=KernelMixture(
+                    {name: scale for name, scale in scalings.items() if name in used}, models, weights, temperature
+                ),
+                typicality_=None if training.X.shape[1] > _WIDE else _typicality_model(training),
+                temperature_=temperature,
+                loo_proba_=loo_proba,
+                loo_log_loss_=mean_log_loss(loo_proba, codes),
+                results_=table,
+                maps_={
+                    "kernel": np.array([trial.combination.kernel for trial in trials]),
+                    "scaling": np.array([trial.combination.scaling for trial in trials]),
+                    "ridge": np.array([trial.ridge for trial in trials]),
+                    "log_loss": np.array([trial.criterion for trial in trials]),
+                    "weight": weights,
+                },
+            )
 
-    def _mix(self, trials: Sequence[KernelTrial], codes: np.ndarray) -> None:
-        """Weights of the maps, and the temperature of their mixture."""
-        weights = weigh(trials, len(codes))
-        order = np.argsort(-weights, kind="stable")
-        kept = order[weights[order] > 0] if self.average else order[:1]
-        trials, weights = [trials[i] for i in kept], weights[kept] / weights[kept].sum()
-        mixture = sum(weight * trial.left_out for weight, trial in zip(weights, trials, strict=True))
-        logits = np.log(np.maximum(mixture, LEAST_PROBABILITY))
-        coldest, hottest = _TEMPERATURES
-        self.temperature_ = 1 / best_sharpness(logits, codes, 1 / hottest, 1 / coldest)
-        left_out = np.exp(normalise(logits / self.temperature_))
-        self.left_out_proba_, self.left_out_log_loss_ = left_out.T.copy(), mean_log_loss(left_out, codes)
-        self.models_ = [trial.model for trial in trials]
-        self.maps_ = {
-            "kernel": np.array([trial.combination.kernel for trial in trials]),
-            "scaling": np.array([trial.combination.scaling for trial in trials]),
-            "ridge": np.array([trial.ridge for trial in trials]),
-            "log_loss": np.array([trial.criterion for trial in trials]),
-            "weight": weights,
-        }
+    mixture_: KernelMixture
+    typicality_: TypicalityModel | None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "mixture_")
 
     def typicality(self, X: ArrayLike) -> FloatArray:
         """How usual samples are: the p-value of the distance to the nearest class, in the features themselves.
@@ -214,16 +234,20 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
             As `ModeratedDiscriminantAnalysis.typicality`: near 0 for a sample unlike anything in training, whatever
             probabilities it gets. The maps do not matter.
         """
-        samples = self._validate(X)
-        if self.typicality_model_ is None:
+        self._check_fitted()
+        if self.typicality_ is None:
             raise ValueError(
                 f"there is no typicality for more than {_WIDE} features, here {self.n_features_in_}. Reduce them "
                 f"first, or fit ModeratedDiscriminantAnalysis('own') for it."
             )
-        return self.typicality_model_.typicality(samples)
+        power, gaussians = self.typicality_
+        samples = self._validate(X)
+        width = len(self.classes_)
+        values = map_blocks(lambda block: gaussians.typicality(power.extrapolate(block)), samples, width=width)
+        return values.astype(samples.dtype, copy=False)
 
     def _check_one_map(self) -> None:
-        if self.average or len(getattr(self, "models_", (1,))) != 1:
+        if self.average:
             raise ValueError(
                 "an average over maps has no single certificate. Fit KernelDiscriminantClassifier(average=False), or "
                 "ModeratedDiscriminantAnalysis."
@@ -243,8 +267,8 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
         ndarray of shape (n_samples, n_classes)
             What `predict_proba_interval` is about; `predict_proba` is not.
         """
-        coordinates, gaussians = self._coordinates(X)
-        return gaussians.nominal_proba(coordinates)
+        self._check_fitted()
+        return self._map_coordinates(X, lambda z, gaussians: np.exp(gaussians.nominal_log_proba(z))).T
 
     @only_if(_check_one_map)
     def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
@@ -264,11 +288,13 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
             Ends of the interval around `nominal_proba`. The sampling error of the map itself is not covered. The time
             grows with the square of the number of classes.
         """
-        coordinates, gaussians = self._coordinates(X)
-        return gaussians.predict_proba_interval(coordinates, confidence_level)
+        self._check_fitted()
+        level = float(check_probability(confidence_level, "confidence_level"))
+        lower, upper = self._map_coordinates(X, lambda z, gaussians: widest_interval(gaussians.models, z, level))
+        return lower.T, upper.T
 
     @only_if(_check_one_map)
-    def decision_confidence(self, X: ArrayLike) -> FloatArray:
+    def stability(self, X: ArrayLike) -> FloatArray:
         """How surely the predicted label is that of the best Gaussian models of the one map's coordinates.
 
         Parameters
@@ -279,46 +305,43 @@ class KernelDiscriminantClassifier(ProbabilisticPredictions, Documented, BaseEst
         Returns
         -------
         ndarray of shape (n_samples,)
-            As `ModeratedDiscriminantAnalysis.decision_confidence`, given the map, whose own sampling error is not
+            As `ModeratedDiscriminantAnalysis.stability`, given the map, whose own sampling error is not
             covered; below 0.5 where one of the two Gaussian models prefers another label.
         """
-        samples = self._validate(X)
-        (model,) = self.models_
-        gaussians = model.coordinate_models.gaussians._model.models
+        self._check_fitted()
+        (model,) = self.mixture_.models
 
-        def confidence(block: FloatArray) -> FloatArray:
-            z = model.coordinates(self._scale(block))
+        def stability(block: FloatArray) -> FloatArray:
+            z = model.coordinates(self.mixture_.scale(block))
             decided = model.coordinate_models.proba(z).argmax(axis=0)
-            return least_certificate(gaussians, [each.distances(z) for each in gaussians], decided).confidence
+            found = least_certificate(model.coordinate_models.gaussians.models, z, decided).stability
+            return found.astype(block.dtype, copy=False)
 
-        return self._map(samples, confidence).astype(samples.dtype, copy=False)
-
-    def _coordinates(self, X: ArrayLike) -> tuple[FloatArray, ModeratedDiscriminantAnalysis]:
-        samples = self._validate(X)
-        (model,) = self.models_
-        z = self._map(samples, lambda block: model.coordinates(self._scale(block)).T).T
-        return z.astype(samples.dtype, copy=False), model.coordinate_models.gaussians
+        return self._map(X, stability)
 
     def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
+        return self._map(X, lambda block: function(self.mixture_.log_proba(block).astype(block.dtype, copy=False)))
+
+    def _map_coordinates(self, X: ArrayLike, function: Callable[[FloatArray, Gaussians], Any]) -> Any:
+        """Return a function of the coordinates under the one map, and of the Gaussian models of these."""
+        (model,) = self.mixture_.models
+
+        def answer(block: FloatArray) -> Any:
+            z = model.coordinates(self.mixture_.scale(block)).astype(block.dtype, copy=False)
+            return function(z, model.coordinate_models.gaussians)
+
+        return self._map(X, answer)
+
+    def _map(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
+        """Return ``function(block)`` of all samples, in blocks that leave memory for the kernel values of one map."""
         samples = self._validate(X)
-        return self._map(samples, lambda block: function(self._log_proba(block).astype(samples.dtype, copy=False)))
-
-    def _log_proba(self, block: FloatArray) -> FloatArray:
-        """Averaged over the maps, at the temperature of the mixture."""
-        scaled = self._scale(block)
-        pairs = zip(self.maps_["weight"].tolist(), self.models_, strict=True)
-        mixture = sum(weight * model.proba(scaled) for weight, model in pairs)
-        return normalise(np.log(np.maximum(mixture, _SMALLEST)) / self.temperature_)
-
-    def _validate(self, X: ArrayLike) -> FloatArray:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-
-    def _scale(self, block: FloatArray) -> dict[str, FloatArray]:
-        points = block.astype(np.float64, copy=False)
-        return {name: scale(points) for name, scale in self.scalers_.items()}
-
-    def _map(self, samples: FloatArray, function: Callable[[FloatArray], Any]) -> Any:
-        """``function(block)`` of all samples, in blocks that leave room for the kernel values of one map."""
-        n_anchors = max(len(model.expansion.anchors) for model in self.models_)
+        n_anchors = max(len(model.expansion.anchors) for model in self.mixture_.models)
         return map_blocks(function, samples, width=n_anchors, operations=10 * n_anchors)
+
+
+def _typicality_model(training: TrainingSet) -> TypicalityModel:
+    """Return Gaussian classes with covariances of their own, of features that look Gaussian."""
+    power = fit_power(training.X.astype(np.float64, copy=False), None)
+    classes = training._replace(X=power(training.X)).by_class()
+    counts = np.bincount(training.codes, minlength=len(training.labels))
+    return TypicalityModel(power, fit_gaussians(classes, counts / counts.sum(), "own"))

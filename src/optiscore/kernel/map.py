@@ -5,16 +5,15 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..estimators.documented import Documented
-from ..moments.labelled import check_two_classes, comparing_labels
+from ..estimators.results import Results
+from ..estimators.validation import validate_training
 from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
-from .parameters import pose_problem
-from .search import Combination, KernelExpansion, Problem, search
+from .parameters import check_combinations, check_max_landmarks, check_ridges
+from .search import Combination, KernelExpansion, Problem, pose, table_of_trials, try_all
 from .spectral_ridge import predictive_projector
 
 
@@ -48,16 +47,11 @@ def try_combination(problem: Problem, combination: Combination) -> MapTrial:
     return MapTrial(combination, errors, ridge, path.left_out[best] @ projector, expansion)
 
 
-def _best(trials: Sequence[MapTrial], n_samples: int, most: int) -> list[MapTrial]:
-    return sorted(trials, key=lambda trial: trial.criterion)[:most]
-
-
 # scikit-learn has no types: its classes are Any to the type checker.
 class KernelDiscriminantMap(
-    Documented,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    Results,
 ):
     """Discriminant coordinates by kernel ridge regression: curved class boundaries become straight.
 
@@ -201,21 +195,47 @@ class KernelDiscriminantMap(
         return self._fit(X, y)
 
     def _fit(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
-        points, given = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        with comparing_labels():
-            check_classification_targets(given)
-        classes, codes = np.unique(given, return_inverse=True)
-        check_two_classes(classes)
-        problem, combinations, scalings = pose_problem(self, points, codes, len(classes))
-        found = search(problem, combinations, try_combination, _best, verbose=self.verbose)
-        best = min(found.trials, key=lambda trial: trial.criterion)
-        self.classes_ = classes
-        self.kernel_, self.scaling_ = best.combination
-        self.ridge_, self.expansion_ = best.ridge, best.expansion
-        self.scaler_ = scalings[self.scaling_]
-        self.results_ = found.table()
-        self._n_features_out = len(classes) - 1
+        combinations = check_combinations(self.kernels, self.scalings)
+        ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
+        with self._learning():
+            training = validate_training(self, X, y, None)
+            points, codes, n_classes = training.X, training.codes, len(training.labels)
+            problem, scalings = pose(
+                points,
+                codes,
+                n_classes,
+                combinations,
+                ridges=ridges,
+                max_landmarks=max_landmarks,
+                random_state=self.random_state,
+            )
+            first: list[MapTrial] = []
+            if problem.landmarks is not None and len(combinations) > 1:
+                first = try_all(
+                    problem.on_landmarks(), combinations, try_combination, "kernels on landmarks", self.verbose
+                )
+                best_first = sorted(first, key=lambda trial: trial.criterion)
+                combinations = [trial.combination for trial in best_first[: problem.n_on_all(len(combinations))]]
+            trials = try_all(problem, combinations, try_combination, "kernels", self.verbose)
+            rows = [*trials, *(trial for trial in first if trial.combination not in combinations)]
+            best = min(trials, key=lambda trial: trial.criterion)
+            self._keep(
+                classes_=training.labels,
+                kernel_=best.combination.kernel,
+                scaling_=best.combination.scaling,
+                ridge_=best.ridge,
+                expansion_=best.expansion,
+                scaler_=scalings[best.combination.scaling],
+                results_=table_of_trials(
+                    problem, [(trial.combination, trial.by_ridge()) for trial in rows], len(trials)
+                ),
+            )
         return best.left_out.astype(points.dtype, copy=False)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of coordinates, which scikit-learn's mixin makes names for."""
+        return len(self.classes_) - 1
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Discriminant coordinates of samples.

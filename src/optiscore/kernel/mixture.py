@@ -1,14 +1,18 @@
-"""Kernel discriminant maps with models behind them, judged by the log loss with every training row left out."""
+"""Models behind kernel discriminant maps, judged with every training row left out, and their mixture."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from ..metrics import mean_log_loss
+from ..moderated.gaussians import Gaussians, fit_gaussians
+from ..moments.labelled import TrainingSet
 from ..numerics.types import FloatArray
-from .coordinate_models import CoordinateModels
-from .search import Combination, Decomposed, KernelExpansion, Problem
+from ..trust.calibration import best_sharpness
+from ..trust.probabilities import normalise
+from .scalings import Scaling
+from .search import Combination, KernelExpansion, Problem
 from .spectral_ridge import indicators_of, predictive_projector
 
 #: A probability below this counts as this much: one sample must not decide which maps are good.
@@ -17,30 +21,80 @@ LEAST_PROBABILITY = 1e-6
 # Maps with less than this fraction of the largest weight are left out.
 _LEAST_WEIGHT = 0.05
 
+_SHARPNESS, _TEMPERATURES = (0.3, 80.0), (0.3, 3.0)
 
-class KernelModel:
-    """A map of scaled features to discriminant coordinates, and models of these.
+# Coordinates are estimated indicators of classes, 0 or 1: rounding must not show in distances between them.
+_LEAST_VARIANCE = 1e-6
 
-    Parameters
-    ----------
-    scaling : str
-        Name of the scaling.
-    expansion : KernelExpansion
-        The map.
-    coordinate_models : CoordinateModels
-        What is said of coordinates.
+# So that logarithms of probabilities stay finite in single precision, too, at every temperature.
+_SMALLEST = 1e-30
+
+
+class CoordinateModels(NamedTuple):
+    """Three models of discriminant coordinates, averaged: Gaussian classes, own and shared covariances, and a softmax.
+
+    ``sharpness`` is what the indicators of the classes are multiplied with in the softmax.
     """
 
-    def __init__(self, scaling: str, expansion: KernelExpansion, coordinate_models: CoordinateModels) -> None:
-        self.scaling, self.expansion, self.coordinate_models = scaling, expansion, coordinate_models
+    gaussians: Gaussians
+    sharpness: float
+
+    @classmethod
+    def fit(cls, z: FloatArray, codes: np.ndarray, n_classes: int) -> Self:
+        """Return models of leave-one-out coordinates."""
+        classes = TrainingSet(z, codes, np.arange(n_classes), None).by_class()
+        fractions = np.bincount(codes, minlength=n_classes) / len(codes)
+        gaussians = fit_gaussians(classes, fractions, least_variance=_LEAST_VARIANCE)
+        return cls(gaussians, best_sharpness(_indicators(z, fractions), codes, *_SHARPNESS))
+
+    def proba(self, z: FloatArray) -> FloatArray:
+        """Return the mean of the three models' probabilities, of shape (n_classes, n_samples)."""
+        return self._mean([model.moderated_log_proba(model.distances(z)) for model in self.gaussians.models], z)
+
+    def left_out_proba(self, z: FloatArray, codes: np.ndarray) -> FloatArray:
+        """Return the same for the training samples, each left out of the Gaussian models."""
+        return self._mean([model.left_out_log_proba(model.distances(z), codes) for model in self.gaussians.models], z)
+
+    def _mean(self, gaussian_log_probas: list[FloatArray], z: FloatArray) -> FloatArray:
+        softmax = normalise(self.sharpness * _indicators(z, self.gaussians.moments.priors))
+        return (np.exp(gaussian_log_probas[0]) + np.exp(gaussian_log_probas[1]) + np.exp(softmax)) / 3
+
+
+def _indicators(z: FloatArray, fractions: FloatArray) -> FloatArray:
+    """Return estimated indicators of all classes (n_classes, n_samples): coordinates plus fractions of the classes."""
+    return (z.T if len(fractions) > 2 else np.vstack([-z.T, z.T])) + fractions[:, None]
+
+
+class KernelModel(NamedTuple):
+    """A map of scaled features to discriminant coordinates, and models of these."""
+
+    scaling: str
+    expansion: KernelExpansion
+    coordinate_models: CoordinateModels
 
     def coordinates(self, scaled: dict[str, FloatArray]) -> FloatArray:
-        """Coordinates of samples, given under every scaling."""
+        """Return coordinates of samples, given under every scaling."""
         return self.expansion(scaled[self.scaling])
 
-    def proba(self, scaled: dict[str, FloatArray]) -> FloatArray:
-        """Probabilities, of shape (n_classes, n_samples)."""
-        return self.coordinate_models.proba(self.coordinates(scaled))
+
+class KernelMixture(NamedTuple):
+    """Models behind several maps, averaged with weights, at one temperature; with the fitted scalings by name."""
+
+    scalings: dict[str, Scaling]
+    models: list[KernelModel]
+    weights: FloatArray
+    temperature: float
+
+    def log_proba(self, points: FloatArray) -> FloatArray:
+        """Return log probabilities (n_classes, n_samples)."""
+        scaled = self.scale(points)
+        pairs = zip(self.weights.tolist(), self.models, strict=True)
+        mixture = sum(weight * model.coordinate_models.proba(model.coordinates(scaled)) for weight, model in pairs)
+        return normalise(np.log(np.maximum(mixture, _SMALLEST)) / self.temperature)
+
+    def scale(self, points: FloatArray) -> dict[str, FloatArray]:
+        """Return samples under every scaling."""
+        return {name: scaling(points.astype(np.float64, copy=False)) for name, scaling in self.scalings.items()}
 
 
 class KernelTrial(NamedTuple):
@@ -59,11 +113,11 @@ class KernelTrial(NamedTuple):
         return float(np.nanmin(self.losses))
 
     def by_ridge(self) -> dict[str, FloatArray]:
-        """Columns of the table of results."""
+        """Return columns of the table of results."""
         return {"squared_error": self.errors, "log_loss": self.losses}
 
 
-class _Judged(NamedTuple):
+class _RidgeTrial(NamedTuple):
     loss: float
     ridge: float
     projector: FloatArray
@@ -71,44 +125,43 @@ class _Judged(NamedTuple):
     models: CoordinateModels
 
 
-def try_combination(problem: Problem, combination: Combination, labels: np.ndarray) -> KernelTrial:
-    """Of the ridge of the least leave-one-out squared error and its two neighbours, that of the least log loss."""
+def try_combination(problem: Problem, combination: Combination) -> KernelTrial:
+    """Return, of the ridge of the least leave-one-out squared error and its neighbours, that of the least log loss."""
     decomposed = problem.decompose(combination)
     path = decomposed.spectrum.ridge_path(problem.targets, problem.ridges)
     errors = path.squared_errors()
     least = int(errors.argmin())
     near = range(max(least - 1, 0), min(least + 2, len(errors)))
-    judged = [_judge(path.left_out[i], float(problem.ridges[i]), problem, labels) for i in near]
+    tried = [_try_ridge(path.left_out[i], float(problem.ridges[i]), problem) for i in near]
     losses = np.full(len(errors), np.nan)
-    losses[near.start : near.stop] = [each.loss for each in judged]
-    best = min(judged, key=lambda each: each.loss)
-    model = _model(problem, combination, decomposed, best)
+    losses[near.start : near.stop] = [each.loss for each in tried]
+    best = min(tried, key=lambda each: each.loss)
+    expansion = KernelExpansion.fit(combination.kernel, decomposed, problem.targets, best.ridge, best.projector)
+    model = KernelModel(combination.scaling, expansion, best.models)
     return KernelTrial(combination, errors, losses, best.ridge, best.left_out, model)
 
 
-def _judge(left_out: FloatArray, ridge: float, problem: Problem, labels: np.ndarray) -> _Judged:
+def _try_ridge(left_out: FloatArray, ridge: float, problem: Problem) -> _RidgeTrial:
     codes, projector = problem.codes, predictive_projector(left_out, problem.targets)
     projector = projector @ indicators_of(problem.n_classes)
     z = left_out @ projector
-    models = CoordinateModels.fit(z, codes, labels)
+    models = CoordinateModels.fit(z, codes, problem.n_classes)
     proba = models.left_out_proba(z, codes)
-    return _Judged(mean_log_loss(np.maximum(proba, LEAST_PROBABILITY), codes), ridge, projector, proba, models)
-
-
-def _model(problem: Problem, combination: Combination, decomposed: Decomposed, best: _Judged) -> KernelModel:
-    expansion = KernelExpansion.fit(combination.kernel, decomposed, problem.targets, best.ridge, best.projector)
-    return KernelModel(combination.scaling, expansion, best.models)
+    return _RidgeTrial(mean_log_loss(np.maximum(proba, LEAST_PROBABILITY).T, codes), ridge, projector, proba, models)
 
 
 def weigh(trials: Sequence[KernelTrial], n_samples: int) -> FloatArray:
-    """Weights proportional to exp(-2 sqrt(n) (L - least L)), those below a twentieth of the largest set to 0."""
+    """Return weights proportional to exp(-2 sqrt(n) (L - least L)), with those below a twentieth of the largest 0."""
     losses = np.array([trial.criterion for trial in trials])
     weights = np.exp(-2 * np.sqrt(n_samples) * (losses - losses.min()))
     weights[weights < _LEAST_WEIGHT] = 0
     return weights / weights.sum()
 
 
-def promising(trials: Sequence[KernelTrial], n_samples: int, most: int) -> list[KernelTrial]:
-    """The best of those that would have a weight if all samples gave the losses of the landmarks."""
-    weights = weigh(trials, n_samples)
-    return [trials[i] for i in np.argsort(-weights, kind="stable")[:most] if weights[i] > 0]
+def mix(trials: Sequence[KernelTrial], weights: FloatArray, codes: np.ndarray) -> tuple[float, FloatArray]:
+    """Return the temperature of a mixture, and the log probabilities of the training samples, each left out."""
+    mixture = sum(weight * trial.left_out for weight, trial in zip(weights, trials, strict=True))
+    logits = np.log(np.maximum(mixture, LEAST_PROBABILITY))
+    coldest, hottest = _TEMPERATURES
+    temperature = 1 / best_sharpness(logits, codes, 1 / hottest, 1 / coldest)
+    return temperature, normalise(logits / temperature)

@@ -1,16 +1,15 @@
-"""Parameters of kernel maps, checked and brought into one form; the problem that they pose with a training set."""
+"""Parameters of kernel maps, checked and brought into one form."""
 
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ..numerics.types import FloatArray
 from .kernels import KERNEL_LISTS, KERNELS
-from .scalings import SCALINGS, Scaling
-from .search import Combination, Problem, pose
+from .scalings import SCALINGS
+from .search import Combination
 
 #: Ridges that are tried by default, in units of the mean eigenvalue.
 RIDGES = tuple(10.0 ** np.linspace(-5, 1, 9))
@@ -58,20 +57,3 @@ def check_max_landmarks(max_landmarks: Any) -> int | None:
     if max_landmarks is not None and not (is_integer and max_landmarks >= 2):
         raise ValueError(f"max_landmarks must be an integer >= 2 or None, got {max_landmarks!r}.")
     return None if max_landmarks is None else int(max_landmarks)
-
-
-def pose_problem(
-    estimator: Any, X: FloatArray, codes: np.ndarray, n_classes: int
-) -> tuple[Problem, list[Combination], dict[str, Scaling]]:
-    """The problem that an estimator's parameters pose, what is to be tried, and the scalings fitted to X."""
-    combinations = check_combinations(estimator.kernels, estimator.scalings)
-    problem, scalings = pose(
-        X,
-        codes,
-        n_classes,
-        list(dict.fromkeys(each.scaling for each in combinations)),
-        check_ridges(estimator.ridges),
-        check_max_landmarks(estimator.max_landmarks),
-        check_random_state(estimator.random_state),
-    )
-    return problem, combinations, scalings

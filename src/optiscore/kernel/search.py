@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ..estimators.progress import progress_bar
-from ..numerics.threads import map_threads, n_threads
+from ..numerics.blocks import map_threads, n_threads
 from ..numerics.types import FloatArray
 from .kernels import KERNELS
 from .scalings import SCALINGS, Scaling
@@ -16,6 +17,9 @@ from .spectral_ridge import Spectrum, contrasts
 
 # Matrices of rows times anchors that are held at once for one combination.
 _MATRICES = 4
+
+
+Trial = TypeVar("Trial")
 
 
 class Combination(NamedTuple):
@@ -59,6 +63,11 @@ class Problem:
     def targets(self) -> FloatArray:
         """Class indicators in contrasts: rows of `contrasts`."""
         return contrasts(self.n_classes)[self.codes]
+
+    def n_on_all(self, n_combinations: int) -> int:
+        """Return how many combinations are tried on all samples, so that this takes no longer than all on landmarks."""
+        n, n_anchors = self.shape
+        return max(2, n_combinations * n_anchors // n)
 
     def on_landmarks(self) -> Self:
         """The landmarks alone, compared with all of them."""
@@ -124,90 +133,15 @@ class KernelExpansion:
         return KERNELS[self.kernel](scaled, self.anchors, self.bandwidth) @ self.coefficients - self.offset
 
 
-class Judged(Protocol):
-    """A combination that was tried."""
-
-    @property
-    def combination(self) -> Combination:
-        """What was tried."""
-
-    @property
-    def criterion(self) -> float:
-        """The smaller, the better."""
-
-    def by_ridge(self) -> dict[str, FloatArray]:
-        """What is known of every ridge, by the name of the column in the table of results."""
-
-
-Trial = TypeVar("Trial", bound=Judged)
-
-
-class Search(NamedTuple, Generic[Trial]):
-    """What was tried on all samples, and what on the landmarks alone."""
-
-    problem: Problem
-    trials: list[Trial]
-    on_landmarks: list[Trial]
-
-    def table(self) -> dict[str, np.ndarray]:
-        """One row per combination and ridge: those on all samples, then those that were left behind."""
-        done = {trial.combination for trial in self.trials}
-        left_behind = [trial for trial in self.on_landmarks if trial.combination not in done]
-        n, n_anchors = self.problem.shape
-        sizes = [n] * len(self.trials) + [n_anchors] * len(left_behind)
-        rows, n_ridges = [*self.trials, *left_behind], len(self.problem.ridges)
-        columns = [trial.by_ridge() for trial in rows]
-        return {
-            "kernel": np.repeat([trial.combination.kernel for trial in rows], n_ridges),
-            "scaling": np.repeat([trial.combination.scaling for trial in rows], n_ridges),
-            "ridge": np.tile(self.problem.ridges, len(rows)),
-            **{name: np.concatenate([each[name] for each in columns]) for name in columns[0]},
-            "n_rows": np.repeat(sizes, n_ridges),
-        }
-
-
-def search(
-    problem: Problem,
-    combinations: Sequence[Combination],
-    evaluate: Callable[[Problem, Combination], Trial],
-    promising: Callable[[Sequence[Trial], int, int], Sequence[Trial]],
-    *,
-    verbose: int = 0,
-) -> Search[Trial]:
-    """Try all combinations; of more samples than landmarks, only those that are promising on the landmarks alone.
-
-    Of these there are as many as take about the time of all on the landmarks, and two at least.
-
-    Parameters
-    ----------
-    problem : Problem
-        The training set.
-    combinations : sequence of Combination
-        What to try.
-    evaluate : callable
-        ``evaluate(problem, combination)`` tries one; called from several threads at once.
-    promising : callable
-        ``promising(trials, n_samples, most)`` chooses those to be tried on all samples.
-    verbose : int, default=0
-        Above 0, a progress bar is shown.
-    """
-    _check_memory(problem)
-    first: list[Trial] = []
-    if problem.landmarks is not None and len(combinations) > 1:
-        first = _try_all(problem.on_landmarks(), combinations, evaluate, "kernels on landmarks", verbose)
-        n = len(problem.codes)
-        most = max(2, len(combinations) * len(problem.landmarks) // n)
-        combinations = [trial.combination for trial in promising(first, n, most)]
-    return Search(problem, _try_all(problem, combinations, evaluate, "kernels", verbose), first)
-
-
-def _try_all(
+def try_all(
     problem: Problem,
     combinations: Sequence[Combination],
     evaluate: Callable[[Problem, Combination], Trial],
     what: str,
     verbose: int,
 ) -> list[Trial]:
+    """Return what comes of each combination."""
+    _check_memory(problem)
     n, n_anchors = problem.shape
     by_memory = int(min(physical_memory() / (2 * _bytes(problem)), len(combinations)))
     threads = max(1, min(n_threads(10 * n * n_anchors), by_memory))
@@ -219,6 +153,21 @@ def _try_all(
             return trial
 
         return map_threads(work, combinations, threads)
+
+
+def table_of_trials(
+    problem: Problem, rows: Sequence[tuple[Combination, dict[str, FloatArray]]], n_on_all: int
+) -> dict[str, np.ndarray]:
+    """Return a row per combination and ridge: of those tried on all samples, which come first, and on landmarks alone."""
+    n, n_anchors = problem.shape
+    n_ridges = len(problem.ridges)
+    return {
+        "kernel": np.repeat([combination.kernel for combination, _ in rows], n_ridges),
+        "scaling": np.repeat([combination.scaling for combination, _ in rows], n_ridges),
+        "ridge": np.tile(problem.ridges, len(rows)),
+        **{name: np.concatenate([columns[name] for _, columns in rows]) for name in rows[0][1]},
+        "n_rows": np.repeat([n] * n_on_all + [n_anchors] * (len(rows) - n_on_all), n_ridges),
+    }
 
 
 def _bytes(problem: Problem) -> float:
@@ -249,17 +198,18 @@ def pose(
     X: FloatArray,
     codes: np.ndarray,
     n_classes: int,
-    scalings: Sequence[str],
+    combinations: Sequence[Combination],
+    *,
     ridges: FloatArray,
     max_landmarks: int | None,
-    rng: np.random.RandomState,
+    random_state: Any,
 ) -> tuple[Problem, dict[str, Scaling]]:
-    """The problem of a training set, and the scalings that were fitted to it."""
+    """Return the problem of a training set, and the scalings that were fitted to it."""
     points = X.astype(np.float64, copy=False)
-    fitted = {name: SCALINGS[name].fit(points) for name in scalings}
+    fitted = {name: SCALINGS[name].fit(points) for name in dict.fromkeys(each.scaling for each in combinations)}
     landmarks = None
     if max_landmarks is not None and len(X) > max_landmarks:
-        landmarks = _choose_landmarks(codes, max_landmarks, rng)
+        landmarks = _choose_landmarks(codes, max_landmarks, check_random_state(random_state))
     return Problem({name: scale(points) for name, scale in fitted.items()}, codes, n_classes, ridges, landmarks), fitted
 
 

@@ -1,8 +1,6 @@
-"""ModeratedDiscriminantAnalysis: Gaussian classes whose probabilities, intervals and confidence know their sample."""
+"""ModeratedDiscriminantAnalysis: Gaussian classes whose probabilities, intervals and stability know their sample."""
 
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import add
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,18 +10,18 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..estimators.availability import only_if
-from ..estimators.validation import validate_training
+from ..estimators.validation import check_priors, resolve_priors, validate_training
 from ..moments.covariance import check_estimator_for_sums
 from ..moments.labelled import ClassData, TrainingSet
-from ..moments.nominal import Estimate, class_priors, factorise_class, own_estimates, shared_estimate
 from ..numerics.types import FloatArray
+from .answers import ModeratedAnswers, check_mapped
+from .gaussians import fit_gaussians
 from .power import PowerMap
-from .predictions import ModeratedPredictions, check_mapped
 
 _COVARIANCES = ("both", "own", "shared")
 
 
-class ModeratedDiscriminantAnalysis(ModeratedPredictions):
+class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     """Discriminant analysis whose probabilities, intervals and confidence know how many samples there were.
 
     Two Gaussian models, one with a covariance for each class and one with a shared covariance, take the sampling error
@@ -38,8 +36,9 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
         What is done to the features first: `optiscore.PowerMap`, nothing, or any scikit-learn transformer,
         which is cloned and trained with ``fit_transform`` on arrays, without names. `partial_fit` takes None or a
         transformer that is fitted already.
-    priors : array-like of shape (n_classes,), default=None
-        Class probabilities; None takes the fractions of the training samples.
+    priors : array-like of shape (n_classes,), dict or "equal", default=None
+        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the training
+        samples.
     covariance_estimator : estimator, default=None
         None stands for Ledoit-Wolf shrinkage of standardised features, within each class and, for the shared
         covariance, of all deviations from the class means. Otherwise any scikit-learn covariance estimator.
@@ -79,12 +78,12 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
 
     Notes
     -----
-    *Intervals* and *decision confidence* cover sampling error: they speak of the classifier of this kind that an
+    *Intervals* and *stability* cover sampling error: they speak of the classifier of this kind that an
     endless training sample of the same population would give. They cover neither drift nor classes that are not
     Gaussian; for a point unlike all training samples see `typicality`.
 
-    Weights that are integers act as repetitions; others act as if a class had their sum as its number of samples. The
-    arrays are read-only, and predictions follow when a fitted attribute is replaced.
+    Weights that are integers act as repetitions; others act as if a class had their sum as its number of samples. Fitted
+    attributes cannot be set: other class probabilities are a copy, by `with_priors`.
 
     References
     ----------
@@ -104,7 +103,7 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
     >>> lower, upper = model.predict_proba_interval(X[[1, 70, 133]])
     >>> lower[:, 1].round(3), upper[:, 1].round(3)
     (array([0.   , 0.243, 0.27 ]), array([0., 1., 1.]))
-    >>> model.decision_confidence(X[[1, 70, 133]]).round(3)
+    >>> model.stability(X[[1, 70, 133]]).round(3)
     array([1.   , 0.878, 0.909])
     >>> model.typicality([[6, 3, 5, 2], [9, 1, 9, 9]]).round(3)
     array([0.163, 0.   ])
@@ -115,7 +114,7 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
         covariance: Literal["both", "own", "shared"] = "both",
         *,
         feature_map: Any = "power",
-        priors: ArrayLike | None = None,
+        priors: Any = None,
         covariance_estimator: Any = None,
     ) -> None:
         self.covariance = covariance
@@ -139,11 +138,11 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
         -------
         self : ModeratedDiscriminantAnalysis
         """
-        self._drop_fitted()
         self._check_parameters()
-        training = validate_training(self, X, y, sample_weight)
-        feature_map, mapped = self._fit_map(training)
-        return self._learn(training.labels, training._replace(X=mapped).by_class(), feature_map)
+        with self._learning():
+            training = validate_training(self, X, y, sample_weight)
+            feature_map, mapped = self._fit_map(training)
+            return self._learn(training.labels, training._replace(X=mapped).by_class(), feature_map)
 
     def _check_for_blocks(self) -> None:
         self._check_parameters()
@@ -213,7 +212,7 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
         return self
 
     def _transform(self) -> Callable[[FloatArray], FloatArray] | None:
-        """What a fitted map makes of a block of samples."""
+        """Return what a fitted map makes of a block of samples."""
         feature_map = self.feature_map
         return None if feature_map is None else lambda block: check_mapped(feature_map.transform(block), block)
 
@@ -221,42 +220,11 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
         return self._learn(labels, classes, self.feature_map)
 
     def _learn(self, labels: np.ndarray, classes: Sequence[ClassData], feature_map: Any) -> Self:
-        """From what is known of each class to the moments of one or two models."""
-        priors = class_priors(self.priors, classes)
-        class_count = np.array([known.sums.weight_sum for known in classes])
-        estimates = self._estimates(classes, class_count)
-        pooled = reduce(add, [known.sums.centred() for known in classes])
-        kurtoses = np.array([sums.kurtosis() for sums in (*(known.sums for known in classes), pooled)])
-        distances = np.array([0.0 if each is None else each.mean_distance() for each in estimates])
-        noise = np.array([0.0 if each is None else each.weight for each in estimates])
-        *own, shared = estimates
-        self.classes_, self.class_count_, self.priors_ = labels, class_count, priors
-        self.means_ = np.stack(
-            [known.sums.mean if each is None else each.mean for known, each in zip(classes, own, strict=True)]
-        )
-        self.covariances_ = None if own[0] is None else np.stack([each.covariance for each in own if each is not None])
-        self.covariance_ = None if shared is None else shared.covariance
-        self.mean_distance_ = distances
-        self.effective_features_ = np.clip(noise * distances, 0, self.means_.shape[1])
-        self.kurtosis_, self.radial_kurtosis_ = kurtoses.T.copy()
-        self.feature_map_ = feature_map
-        self._derived = self._freeze(), self._model
-        return self
-
-    def _estimates(self, classes: Sequence[ClassData], class_count: FloatArray) -> list[Estimate | None]:
-        """Moments of each class, and last those that all share; None where the model does not ask for them."""
-        own: list[Estimate | None] = [None] * len(classes)
-        if self.covariance != "shared":
-            own = list(own_estimates(classes, self.covariance_estimator))
-            for known, each in zip(classes, own, strict=True):
-                assert each is not None
-                factorise_class(each.covariance, known)
-        if self.covariance == "own":
-            return [*own, None]
-        # Whatever the priors, the classes count by their sizes: the evidence is that of the sample.
-        shared = shared_estimate(classes, class_count / class_count.sum(), self.covariance_estimator)
-        factorise_class(shared.covariance, ClassData("all classes together", shared.sums))
-        return [*own, shared]
+        """Take over the moments of what is known of each class."""
+        priors = resolve_priors(self.priors, labels.tolist(), np.array([known.sums.weight_sum for known in classes]))
+        gaussians = fit_gaussians(classes, priors, self.covariance, self.covariance_estimator)
+        moments = {f"{name}_": value for name, value in gaussians.moments._asdict().items()}
+        return self._keep(classes_=labels, feature_map_=feature_map, _model=gaussians, **moments)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.covariance, str) or self.covariance not in _COVARIANCES:
@@ -268,9 +236,11 @@ class ModeratedDiscriminantAnalysis(ModeratedPredictions):
                 f"feature_map must be 'power', None or a transformer such as StandardScaler(), got "
                 f"{self.feature_map!r}."
             )
+        if self.priors is not None:
+            check_priors(self.priors)
 
     def _fit_map(self, training: TrainingSet) -> tuple[Any, FloatArray]:
-        """A trained map, and what it makes of the training samples."""
+        """Return a trained map, and what it makes of the training samples."""
         if self.feature_map is None:
             return None, training.X
         transformer = PowerMap() if isinstance(self.feature_map, str) else clone(self.feature_map)

@@ -51,10 +51,6 @@ class PairEvidence(ABC):
     def cost(self, z: FloatArray, *arrays: FloatArray) -> Cost:
         """P at lambda = end expit(z)."""
 
-    @abstractmethod
-    def variance(self) -> FloatArray:
-        """Variance V of the log odds, P''(0)/2: T(0) is M^2/V for small M."""
-
     def likelihood_ratio(self, log_odds: FloatArray) -> FloatArray:
         """T(0), the smallest likelihood ratio at which nominal log odds M >= 0 become 0: there P'(lambda) = 2 M."""
         doubled = np.maximum(2 * log_odds, _TINY)
@@ -141,11 +137,6 @@ class OwnEvidence(PairEvidence):
             multiplier * rest,
         )
 
-    def variance(self) -> FloatArray:
-        """V = (alpha_a^2 + d)/(2 n_a) + (alpha_b^2 + d)/(2 n_b)."""
-        d = self.n_features
-        return (self.alpha_a**2 + d) / (2 * self.n_a) + (self.alpha_b**2 + d) / (2 * self.n_b)
-
 
 @dataclass(frozen=True)
 class SharedEvidence(PairEvidence):
@@ -213,11 +204,6 @@ class SharedEvidence(PairEvidence):
             alpha_b * bend_b + alpha_a * bend_a + bend_k * (gram / n) + n * (steep**2 + e * (bend_e / remains)),
             multiplier * rest,
         )
-
-    def variance(self) -> FloatArray:
-        """V = alpha_a/n_a + alpha_b/n_b + G/n + (alpha_b - alpha_a)^2/(2 n)."""
-        spread = self.gram + 0.5 * (self.alpha_b - self.alpha_a) ** 2
-        return self.alpha_a / self.n_a + self.alpha_b / self.n_b + spread / self.n
 
 
 def gram_determinant(alpha_a: FloatArray, alpha_b: FloatArray, squared_gap: FloatArray) -> FloatArray:

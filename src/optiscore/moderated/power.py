@@ -1,14 +1,14 @@
 """A map that makes features look Gaussian one by one: Yeo-Johnson on standardised features, clipped far outside."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..estimators.documented import Documented
+from ..estimators.results import Results
 from ..moments.central import center_and_scale
 from ..moments.labelled import check_weights
 from ..numerics.types import FloatArray
@@ -18,7 +18,7 @@ _EXPONENTS = (-4.0, 6.0)
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
-class PowerMap(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PowerMap(OneToOneFeatureMixin, TransformerMixin, Results):  # type: ignore[misc]
     """Standardised features through Yeo and Johnson's power transform, standardised again and clipped.
 
     As scikit-learn's StandardScaler and PowerTransformer one after the other, but for two things: samples may have
@@ -70,21 +70,20 @@ class PowerMap(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         -------
         self : PowerMap
         """
-        points: FloatArray = validate_data(self, X, dtype=[np.float64, np.float32]).astype(np.float64)
-        weight = None
-        if sample_weight is not None:
-            weight = check_weights(sample_weight, points)
-            points, weight = points[weight > 0], weight[weight > 0]
-        self.center_, self.scale_ = center_and_scale(points, weight)
-        standardised = (points - self.center_) / self.scale_
-        self.exponents_ = np.array([_exponent(column, weight) for column in standardised.T])
-        self.range_ = np.stack([standardised.min(axis=0), standardised.max(axis=0)])
-        mapped = _yeo_johnson(standardised, self.exponents_)
-        self.mapped_center_, self.mapped_scale_ = center_and_scale(mapped, weight)
-        mapped = (mapped - self.mapped_center_) / self.mapped_scale_
-        width = np.ptp(mapped, axis=0)
-        self.lowest_, self.highest_ = mapped.min(axis=0) - width, mapped.max(axis=0) + width
-        return self
+        with self._learning():
+            points: FloatArray = validate_data(self, X, dtype=[np.float64, np.float32]).astype(np.float64)
+            weight = None
+            if sample_weight is not None:
+                weight = check_weights(sample_weight, points)
+                points, weight = points[weight > 0], weight[weight > 0]
+            transform = fit_power(points, weight)
+            return self._keep(_model=transform, **{f"{name}_": value for name, value in transform._asdict().items()})
+
+    def _build(self) -> "PowerTransform":
+        return PowerTransform(*(getattr(self, f"{name}_") for name in PowerTransform._fields))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "exponents_")
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Map samples.
@@ -100,11 +99,7 @@ class PowerMap(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        # What overflows lies beyond the range, where values are clipped.
-        with np.errstate(over="ignore", invalid="ignore"):
-            mapped = _yeo_johnson((points - self.center_) / self.scale_, self.exponents_)
-            mapped = (mapped - self.mapped_center_) / self.mapped_scale_
-        return np.clip(np.nan_to_num(mapped, nan=0.0), self.lowest_, self.highest_).astype(points.dtype, copy=False)
+        return self._model(points)
 
     def extrapolate(self, X: ArrayLike) -> FloatArray:
         """Map samples; beyond the training range the map goes on linearly, in standard deviations, without a limit.
@@ -118,13 +113,58 @@ class PowerMap(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         -------
         ndarray of shape (n_samples, n_features)
         """
-        mapped = self.transform(X)
-        points = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        check_is_fitted(self)
+        return self._model.extrapolate(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+
+
+class PowerTransform(NamedTuple):
+    """The map of every feature."""
+
+    center: FloatArray
+    scale: FloatArray
+    exponents: FloatArray
+    range: FloatArray
+    mapped_center: FloatArray
+    mapped_scale: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Return mapped samples, clipped far outside, in the type of X."""
+        # What overflows lies beyond the range, where values are clipped.
+        with np.errstate(over="ignore", invalid="ignore"):
+            mapped = _yeo_johnson((X - self.center) / self.scale, self.exponents)
+            mapped = (mapped - self.mapped_center) / self.mapped_scale
+        return np.clip(np.nan_to_num(mapped, nan=0.0), self.lowest, self.highest).astype(X.dtype, copy=False)
+
+    def extrapolate(self, X: FloatArray) -> FloatArray:
+        """Return mapped samples; beyond the training range the map goes on linearly, in standard deviations."""
         with np.errstate(over="ignore"):
-            standardised = (points - self.center_) / self.scale_
-        beyond = standardised - np.clip(standardised, *self.range_)
-        limit = np.finfo(mapped.dtype).max ** 0.4
-        return (mapped + np.clip(beyond, -limit, limit)).astype(mapped.dtype, copy=False)
+            standardised = (X - self.center) / self.scale
+        beyond = standardised - np.clip(standardised, *self.range)
+        limit = np.finfo(X.dtype).max ** 0.4
+        return (self(X) + np.clip(beyond, -limit, limit)).astype(X.dtype, copy=False)
+
+
+def fit_power(X: FloatArray, weight: FloatArray | None) -> PowerTransform:
+    """Return the map of samples of positive weight."""
+    center, scale = center_and_scale(X, weight)
+    standardised = (X - center) / scale
+    exponents = np.array([_exponent(column, weight) for column in standardised.T])
+    mapped = _yeo_johnson(standardised, exponents)
+    mapped_center, mapped_scale = center_and_scale(mapped, weight)
+    mapped = (mapped - mapped_center) / mapped_scale
+    width = np.ptp(mapped, axis=0)
+    return PowerTransform(
+        center,
+        scale,
+        exponents,
+        np.stack([standardised.min(axis=0), standardised.max(axis=0)]),
+        mapped_center,
+        mapped_scale,
+        mapped.min(axis=0) - width,
+        mapped.max(axis=0) + width,
+    )
 
 
 def _yeo_johnson(X: FloatArray, exponents: Any) -> Any:

@@ -1,100 +1,21 @@
-"""Estimators of one class's covariance: Ledoit-Wolf on standardised features, and a ridge."""
+"""Covariance estimators that are named by users: a ridge, those that are functions of sums, and any of scikit-learn's."""
 
 from collections.abc import Callable, Mapping
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance, ShrunkCovariance, shrunk_covariance
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from ..estimators.documented import Documented
-from ..numerics.types import BoolArray, FloatArray
+from ..documented import Documented
+from ..numerics.types import FloatArray
 from .central import CentralMoments
-from .factors import cholesky_or_none
-from .labelled import check_weights
+from .labelled import ClassData, check_weights
 from .sums import MomentSums
-
-
-class ShrunkEstimate(NamedTuple):
-    """A covariance, and the weight of the multiple of the identity in it."""
-
-    covariance: FloatArray
-    shrinkage: float
-
-
-def standardised_ledoit_wolf(sums: CentralMoments, fallback_scale: FloatArray) -> FloatArray:
-    """The covariance of `shrunk_estimate`."""
-    return shrunk_estimate(sums, fallback_scale).covariance
-
-
-def shrunk_estimate(sums: CentralMoments, fallback_scale: FloatArray) -> ShrunkEstimate:
-    """Ledoit-Wolf covariance of the features divided by their standard deviations, scaled back.
-
-    Shrinking towards a multiple of the identity only makes sense for features in like units, and it makes the estimate
-    independent of all units. Ledoit and Wolf's fourth-order term is the mean of (sum_j z_j^2)^2 over the standardised
-    samples z = (x - mean)/s: it equals the sum of the means of (x_j - m_j)^2 (x_k - m_k)^2 over s_j^2 s_k^2.
-
-    Parameters
-    ----------
-    sums : CentralMoments
-        Moments of the samples of one class.
-    fallback_scale : ndarray of shape (n_features,)
-        Unit of a feature that is constant in the class.
-
-    Returns
-    -------
-    ShrunkEstimate
-        The covariance is positive definite: a constant feature gets a variance of 1/(1 + n) in the fallback unit, and
-        where Ledoit and Wolf do not shrink although features are collinear (two samples, say), the weight is 1/(1 + n).
-    """
-    n, constant = sums.weight_sum, sums.is_constant
-    second = sums.second()
-    variances = np.where(constant, 1.0, np.diagonal(second))
-    varying = np.where(constant, 0.0, 1 / variances)
-    spread = np.sqrt(variances)
-    correlation = np.where(constant | constant[:, None], 0.0, second / (spread * spread[:, None]))
-    shrinkage = ledoit_wolf_shrinkage(correlation, sums.fourth_length(varying), n)
-    shrunk = _shrink(correlation, shrinkage, constant, n)
-    if cholesky_or_none(shrunk) is None:
-        shrinkage = max(shrinkage, 1 / (1 + n))
-        shrunk = _shrink(correlation, shrinkage, constant, n)
-    unit = np.where(constant, fallback_scale, sums.unit * spread)
-    # Variances beyond the range of numbers become infinite; the caller can say which class has them.
-    with np.errstate(over="ignore"):
-        return ShrunkEstimate(shrunk * unit * unit[:, None], shrinkage)
-
-
-def _shrink(correlation: FloatArray, shrinkage: float, constant: BoolArray, n: float) -> FloatArray:
-    """Mix with the mean variance times the identity; a feature constant over n samples gets a variance of 1/(1 + n)."""
-    d = len(correlation)
-    target = shrinkage * np.count_nonzero(~constant) / d
-    shrunk = (1 - shrinkage) * correlation
-    shrunk.flat[:: d + 1] += np.where(constant, max(target, 1 / (1 + n)), target)
-    return shrunk
-
-
-def ledoit_wolf_shrinkage(covariance: FloatArray, fourth: float, n_samples: float) -> float:
-    """Ledoit and Wolf's optimal weight of the multiple of the identity, from sums only.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (d, d)
-        Empirical covariance with denominator n.
-    fourth : float
-        Mean of the fourth powers of the lengths of the centred samples.
-    n_samples : float
-        Number or total weight of the samples.
-    """
-    d = len(covariance)
-    if d == 1:
-        return 0.0
-    total = float(np.square(covariance).sum())
-    distance = total - float(np.trace(covariance)) ** 2 / d
-    noise = max(fourth - total, 0.0) / n_samples
-    return min(noise / distance, 1.0) if noise > 0 and distance > 0 else float(noise > 0)
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
@@ -185,3 +106,40 @@ def check_estimator_for_sums(covariance_estimator: Any) -> None:
             f"covariance_estimator {covariance_estimator!r} needs all samples at once, not block by block. Use None or "
             f"one of {names}."
         )
+
+
+def estimate_by(covariance_estimator: Any, known: ClassData) -> tuple[FloatArray, FloatArray, float]:
+    """Return mean, covariance and shrinkage of one class by an estimator."""
+    if type(covariance_estimator) in FROM_SUMS:
+        mean, covariance = FROM_SUMS[type(covariance_estimator)](covariance_estimator, known.sums)
+        return mean, covariance, getattr(covariance_estimator, "shrinkage", 0.0)
+    return *_fit_estimator(covariance_estimator, known), 0.0
+
+
+def _fit_estimator(covariance_estimator: Any, known: ClassData) -> tuple[FloatArray, FloatArray]:
+    """Location and covariance from any scikit-learn covariance estimator, fitted on a clone."""
+    if isinstance(covariance_estimator, type) or not hasattr(covariance_estimator, "fit"):
+        raise ValueError(
+            f"covariance_estimator must be None or an estimator object such as LedoitWolf(), got "
+            f"{covariance_estimator!r}."
+        )
+    estimator = clone(covariance_estimator)
+    name = type(estimator).__name__
+    X, weight = known.samples()
+    keywords = {}
+    if weight is not None:
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(
+                f"{name} does not support sample_weight. Use covariance_estimator=None or RidgeCovariance, or fit "
+                f"without weights."
+            )
+        keywords["sample_weight"] = weight
+    try:
+        estimator.fit(X, **keywords)
+    except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
+        raise ValueError(f"{name} failed on class {str(known.label)!r}: {error}") from error
+    if not hasattr(estimator, "covariance_"):
+        raise ValueError(f"{name} has no covariance_ after fit: it is no covariance estimator.")
+    location = getattr(estimator, "location_", None)
+    mean = known.sums.mean if location is None else np.asarray(location, dtype=np.float64)
+    return mean.ravel(), np.asarray(estimator.covariance_, dtype=np.float64)

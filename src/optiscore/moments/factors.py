@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpocon, dpotrf
+from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
 from ..numerics.types import FloatArray
 
@@ -26,6 +26,11 @@ class Factor(NamedTuple):
 
     lower: FloatArray
     logdet: float
+
+    def whitener(self) -> FloatArray:
+        """Return W, the inverse of the factor; SciPy's solvers would wake its threads while NumPy's still spin."""
+        whitener: FloatArray = dtrtri(self.lower, lower=1)[0]
+        return whitener
 
     def whiten(self, deviations: FloatArray) -> FloatArray:
         """Solve lower @ eta = deviation for each row; the rows of the result have squared lengths alpha."""

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from ..numerics.arrays import Array, in_place, is_numpy, take_rows, to_host
-from ..numerics.threads import map_threads, n_threads
+from ..numerics.blocks import map_threads, n_threads
 from ..numerics.types import FloatArray
 from .central import CentralMoments
 from .samples import MANY_FEATURES, moments_of_classes

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..numerics.threads import map_threads
+from ..numerics.blocks import map_threads
 from ..numerics.types import FloatArray
-from ..numerics.workspace import Workspace
 from .central import CentralMoments
 
 #: From this many features on it is faster to read the samples twice than to sum products of squares.
@@ -44,13 +43,13 @@ class ClassRows(NamedTuple):
 
     def deviations(self) -> Iterator[tuple[FloatArray, FloatArray | None]]:
         """Blocks of deviations from the origin, with weights; each overwrites the one before."""
-        room, d = Workspace(), self.X.shape[1]
-        step = max(_FEWEST_ROWS, _BLOCK_BYTES // (8 * d))
+        d = self.X.shape[1]
+        step = min(max(_FEWEST_ROWS, _BLOCK_BYTES // (8 * d)), len(self.rows))
+        taken, deviations = np.empty((step, d), self.X.dtype), np.empty((step, d))
         for start in range(0, len(self.rows), step):
             rows = self.rows[start : start + step]
-            shape = len(rows), d
-            taken = self.X.take(rows, axis=0, out=room.array("taken", shape, self.X.dtype), mode="clip")
-            u = np.subtract(taken, self.origin, out=room.array("deviations", shape, np.dtype(np.float64)))
+            self.X.take(rows, axis=0, out=taken[: len(rows)], mode="clip")
+            u = np.subtract(taken[: len(rows)], self.origin, out=deviations[: len(rows)])
             yield u, None if self.weight is None else self.weight[rows]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numerics.arrays import Array, namespace_of
-from ..numerics.backend import Summary, backend_of
+from ..numerics.backend import Summary, power_sums
 from ..numerics.types import FloatArray
 from .central import CentralMoments, half_reach
 
@@ -116,7 +116,7 @@ class MomentSums(CentralMoments):
             If there are none, or they are not finite.
         """
         n = X.shape[0] if rows is None else len(rows)
-        sums = backend_of(X).power_sums(X, n)
+        sums = power_sums(X, n)
         resolution = float(namespace_of(X).finfo(X.dtype).eps)
         total: Self | None = None
         anchored = 0.0

@@ -95,6 +95,8 @@ def to_host_always(array: Array) -> Any:
 
 def in_place(array: Array) -> Array:
     """NumPy's view of an array that lies in the host's memory; arrays on other devices where they are."""
+    if is_numpy(array):
+        return array
     return to_host(array) if is_on_host(array) else _without_gradient(array)
 
 
@@ -157,12 +159,3 @@ def first_true_row(flags: np.ndarray) -> np.ndarray:
 
 def _widest_float(xp: Any, array: Array) -> Any:
     return _widest_float_on(xp, device_of(array))
-
-
-def read_only(array: Array) -> Array:
-    """An array of NumPy's that cannot be changed in place: a copy unless it is such already; others as they are."""
-    if not is_numpy(array) or not (array.flags.writeable or array.base is not None):
-        return array
-    copy = array.copy()
-    copy.flags.writeable = False
-    return copy

@@ -1,25 +1,18 @@
-"""The three operations that fitting and predicting consist of, for NumPy and for libraries of the array API standard.
+"""The two operations on samples that run where these are: power sums, and whitened squared lengths.
 
-`backend_of` chooses between the two. NumPy's bodies work in buffers that are used again; those of the standard's
-operations run wherever the array is.
+NumPy's bodies work in buffers that are used again; those of the standard's operations run wherever the array is. All
+else is done on the host, with one number per sample and class.
 """
 
-import math
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from .arrays import Array, is_numpy, like, namespace_of, take_rows, to_host, to_widest_float
 from .types import FloatArray
-from .whitening import Whitening
-from .workspace import FRESH, Workspace
 
 # Bytes of samples that are summed together: NumPy's stay in the second-level cache.
 _BUFFER_BYTES, _FEWEST_ROWS, _DEVICE_BUFFER_BYTES = 1024 * 1024, 512, 64 * 1024 * 1024
-
-# Long blocks serve threads better, which meet at the interpreter's lock after every array operation.
-_LOOKUP_BLOCK = 65_536
 
 
 class Summary(NamedTuple):
@@ -48,96 +41,23 @@ class PowerSums(Protocol):
         """The origin and the unit that the library's precision allows for."""
 
 
-class Cubics(Protocol):
-    """A function of alpha as cubic pieces: of equal number in every octave of y = |sqrt(alpha) - pivot| + origin."""
-
-    pivot: float
-    origin: float
-    alpha_max: float
-    pieces_log2: int
-    n_pieces: int
-    coefficients: FloatArray
+def power_sums(X: Array, n_rows: int) -> PowerSums:
+    """Return sums over blocks of so many rows in all."""
+    return _NumpyPowerSums(X, n_rows) if is_numpy(X) else _StandardPowerSums(X)
 
 
-class NumpyBackend:
-    """NumPy's own: in buffers, with ``out=``."""
-
-    def power_sums(self, X: FloatArray, n_rows: int) -> PowerSums:
-        """Sums over blocks of so many rows in all."""
-        return _NumpyPowerSums(X, n_rows)
-
-    def squared_lengths(self, X: FloatArray, whitenings: Sequence[Whitening], room: Workspace = FRESH) -> FloatArray:
-        """Squared lengths (n_classes, n) of W_c (x - m_c), in the type of X."""
-        n = len(X)
-        alpha: FloatArray = room.array("lengths", (sum(len(each.classes) for each in whitenings), n), X.dtype)
-        for whitening in whitenings:
-            whitening.fill_lengths(alpha, X)
-        return alpha
-
-    def look_up(self, cubics: Cubics, alpha: FloatArray) -> FloatArray:
-        """Values of tabulated cubics; the leading bits of y name the piece, the others the place in it."""
-        dtype = alpha.dtype
-        flat = alpha.reshape(-1)
-        values = np.empty(flat.size, dtype=dtype)
-        scratch = np.empty((3, min(_LOOKUP_BLOCK, flat.size)), dtype=dtype)
-        for start in range(0, flat.size, _LOOKUP_BLOCK):
-            block = flat[start : start + _LOOKUP_BLOCK]
-            _look_up(cubics, block, values[start : start + _LOOKUP_BLOCK], scratch[:, : block.size])
-        return values.reshape(alpha.shape)
-
-
-class StandardBackend:
-    """Any library's arrays, where they are, in operations of the array API standard."""
-
-    def power_sums(self, X: Array, n_rows: int) -> PowerSums:
-        """Sums over blocks of rows."""
-        return _StandardPowerSums(X)
-
-    def squared_lengths(self, X: Array, whitenings: Sequence[Whitening], room: Workspace = FRESH) -> Array:
-        """Squared lengths (n_classes, n) of W_c (x - m_c), in the type of X."""
-        xp = namespace_of(X)
-        # The sum over features as a product with ones: libraries reduce short rows slowly.
-        ones = xp.ones_like(X[0, :])
-        lengths: dict[int, Array] = {}
-        # Some libraries are NumPy underneath and would warn of overflow, which the caller deals with.
-        with np.errstate(over="ignore", invalid="ignore"):
-            for whitening in whitenings:
-                for c, mean, whitener in zip(whitening.classes, whitening.means, whitening.whiteners, strict=True):
-                    eta = (X - like(mean, X, X.dtype)) @ like(whitener.T, X, X.dtype)
-                    lengths[int(c)] = (eta * eta) @ ones
-        return xp.stack([lengths[c] for c in sorted(lengths)])
-
-    def look_up(self, cubics: Cubics, alpha: Array) -> Array:
-        """Values of tabulated cubics; the piece is found by a logarithm, since the standard has no access to bits.
-
-        A logarithm may be rounded across the border of a piece: the next cubic goes on smoothly from there.
-        """
-        xp = namespace_of(alpha)
-        s = xp.sqrt(alpha)
-        y = (xp.abs(s - cubics.pivot) if cubics.pivot else s) + cubics.origin
-        octave = xp.floor(xp.log2(y) - math.log2(cubics.origin))
-        octave = xp.where(octave > 0, octave, xp.zeros_like(octave))
-        start = cubics.origin * xp.pow(xp.full_like(octave, 2.0), octave)
-        per_octave = 2**cubics.pieces_log2
-        place = xp.floor((y / start - 1) * per_octave)
-        place = xp.where(place > 0, place, xp.zeros_like(place))
-        t = y - start * (1 + place / per_octave)
-        index = xp.astype(octave * per_octave + place, xp.int64)
-        if cubics.pivot:
-            index = index + cubics.n_pieces * xp.astype(s < cubics.pivot, xp.int64)
-        pieces = xp.take(like(cubics.coefficients, alpha, alpha.dtype), index, axis=1)
-        value = pieces[3, :]
-        for power in (2, 1, 0):
-            value = value * t + pieces[power, :]
-        return value
-
-
-_NUMPY, _STANDARD = NumpyBackend(), StandardBackend()
-
-
-def backend_of(array: Array) -> NumpyBackend | StandardBackend:
-    """The operations for an array."""
-    return _NUMPY if is_numpy(array) else _STANDARD
+def squared_lengths(X: Array, means: FloatArray, whiteners: FloatArray) -> FloatArray:
+    """Return squared lengths (n_classes, n) of W_c (x - m_c) on the host, computed where X is."""
+    xp = namespace_of(X)
+    # The sum over features as a product with ones: libraries reduce short rows slowly.
+    ones = xp.ones_like(X[0, :])
+    lengths = []
+    # Some libraries are NumPy underneath and would warn of overflow, which the caller deals with.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for mean, whitener in zip(means, whiteners, strict=True):
+            eta = (X - like(mean, X, X.dtype)) @ like(whitener.T, X, X.dtype)
+            lengths.append((eta * eta) @ ones)
+    return np.array(to_host(xp.stack(lengths)))
 
 
 class _NumpyPowerSums:
@@ -215,30 +135,3 @@ class _StandardPowerSums:
         origin = origin.astype(np.float32).astype(np.float64)
         reach = np.maximum(summary.highest - origin, origin - summary.lowest)
         return origin, np.where(reach > 0, 2.0 ** np.ceil(np.log2(np.where(reach > 0, reach, 1.0))), 1.0)
-
-
-def _look_up(cubics: Cubics, alpha: FloatArray, out: FloatArray, scratch: FloatArray) -> None:
-    dtype = alpha.dtype
-    bits_of = np.dtype(f"i{dtype.itemsize}").type
-    shift = bits_of(np.finfo(dtype).nmant - cubics.pieces_log2)
-    origin = dtype.type(cubics.origin)
-    y, node, index = scratch[0], scratch[1], scratch[2].view(bits_of)
-    np.clip(alpha, 0, dtype.type(cubics.alpha_max), out=y)
-    np.sqrt(y, out=y)
-    if cubics.pivot:
-        np.subtract(y, dtype.type(cubics.pivot), out=y)
-        below = y < 0
-        np.abs(y, out=y)
-    np.add(y, origin, out=y)
-    bits: np.ndarray = y.view(bits_of)
-    np.bitwise_and(bits, bits_of(-1) << shift, out=node.view(bits_of))
-    np.right_shift(bits, shift, out=index)
-    np.subtract(index, origin.view(bits_of) >> shift, out=index)
-    if cubics.pivot:
-        index[below] += bits_of(cubics.n_pieces)
-    t = np.subtract(y, node, out=y)
-    c0, c1, c2, c3 = cubics.coefficients
-    c3.take(index, out=out, mode="clip")
-    for c in (c2, c1, c0):
-        np.multiply(out, t, out=out)
-        np.add(out, c.take(index, out=node, mode="clip"), out=out)

@@ -1,14 +1,20 @@
-"""A function of the rows of a large array, block by block: on threads in the host's memory, one by one on devices."""
+"""A function of the rows of a large array, block by block, on threads; and work on threads, which a fork waits for."""
 
-from collections.abc import Callable
-from threading import Lock
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from threading import Condition, Lock, local
 from typing import Any, TypeVar
 
+import joblib
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
-from .arrays import Array, is_numpy, namespace_of
-from .threads import map_threads, n_threads
+from .arrays import Array, is_numpy
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 #: One array, or several; the samples run along the last axis of each.
 Parts = TypeVar("Parts")
 
@@ -20,9 +26,15 @@ _SMALLEST_BLOCK, _LARGEST_BLOCK, _PART_OF_SAMPLES, _MAX_ROWS = 65_536, 131_072, 
 # Rows on a device: enough to keep an accelerator busy.
 _DEVICE_ROWS = 1_048_576
 
+# Below this many numbers a second thread costs more than it brings.
+_SERIAL_SIZE = 1_000_000
+
+# Seconds that a fork waits for other threads.
+_PATIENCE = 30.0
+
 
 def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1, operations: int = 0) -> Parts:
-    """``function(block)`` of blocks of rows of X, joined as if it had been called once.
+    """Return ``function(block)`` of blocks of rows of X, joined as if it had been called once.
 
     Parameters
     ----------
@@ -30,7 +42,7 @@ def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1, 
         Takes rows of X and returns an array, or a tuple of arrays, whose last axis runs over these rows. It may be
         called from several threads at once.
     X : array of shape (n_samples, n_features)
-        Samples, of any library.
+        Samples, of any library; what the function returns is NumPy's.
     width : int, default=1
         Numbers per sample that the function works with: the wider, the fewer rows there are in a block.
     operations : int, default=0
@@ -43,23 +55,21 @@ def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1, 
     >>> map_blocks(lambda block: (block.sum(axis=1), block.max(axis=1)), np.eye(3))
     (array([1., 1., 1.]), array([1., 1., 1.]))
     """
-    n = X.shape[0]
-    if not is_numpy(X):
-        starts = range(0, n, _DEVICE_ROWS)
-        results = [function(X[start : min(start + _DEVICE_ROWS, n), :]) for start in starts]
-        return results[0] if len(results) == 1 else _concatenate(results, namespace_of(X))
-    threads = n_threads(max(X.size, n * operations))
-    size = min(max(X.size // (_PART_OF_SAMPLES * threads), _SMALLEST_BLOCK), _LARGEST_BLOCK)
-    largest = max(1, min(size // width, _MAX_ROWS))
-    # As many blocks for each thread as for the others.
-    step = -(-n // (threads * -(-n // (threads * largest)))) if n else 1
+    n, threads, step = X.shape[0], 1, _DEVICE_ROWS
+    if is_numpy(X):
+        threads = n_threads(max(X.size, n * operations))
+        size = min(max(X.size // (_PART_OF_SAMPLES * threads), _SMALLEST_BLOCK), _LARGEST_BLOCK)
+        largest = max(1, min(size // width, _MAX_ROWS))
+        # As many blocks for each thread as for the others.
+        step = -(-n // (threads * -(-n // (threads * largest)))) if n else 1
     if step >= n:
-        return function(X)
+        with _at_work:
+            return function(X)
     joined = _Joined(n)
 
     def work(start: int) -> None:
         rows = slice(start, min(start + step, n))
-        joined.put(rows, function(X[rows]))
+        joined.put(rows, function(X[rows, :]))
 
     map_threads(work, range(0, n, step), threads)
     return joined.parts
@@ -75,16 +85,134 @@ class _Joined:
     def put(self, rows: slice, result: Any) -> None:
         with self._lock:
             if self.parts is None:
-                self.parts = tuple(map(self._room_for, result)) if isinstance(result, tuple) else self._room_for(result)
+                self.parts = tuple(map(self._empty, result)) if isinstance(result, tuple) else self._empty(result)
         pairs = zip(self.parts, result, strict=True) if isinstance(result, tuple) else ((self.parts, result),)
         for whole, part in pairs:
             whole[..., rows] = part
 
-    def _room_for(self, part: np.ndarray) -> np.ndarray:
+    def _empty(self, part: np.ndarray) -> np.ndarray:
         return np.empty((*part.shape[:-1], self._n), dtype=part.dtype)
 
 
-def _concatenate(results: list[Any], xp: Any) -> Any:
-    if isinstance(results[0], tuple):
-        return tuple(_concatenate(list(parts), xp) for parts in zip(*results, strict=True))
-    return xp.concat(results, axis=-1)
+def n_threads(size: int) -> int:
+    """Return how many threads shall work on so many numbers; OMP_NUM_THREADS caps it, as joblib's workers expect."""
+    if size <= _SERIAL_SIZE or getattr(_thread, "is_pooled", False):
+        return 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    cores = _n_cores()
+    return max(1, min(cores, int(limit))) if limit.isdigit() else cores
+
+
+def map_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
+    """Return results of the work on all items, in order; with several threads, BLAS has one in each of them."""
+    with _at_work:
+        if threads == 1:
+            return [work(item) for item in items]
+        with _single_threaded_blas:
+            return list(_pool(threads).map(work, items))
+
+
+_thread = local()
+
+
+def _mark() -> None:
+    """Work in a pool's thread must not wait for that pool: it asks for no threads of its own."""
+    _thread.is_pooled = True
+
+
+# Starting threads takes longer than a prediction of a thousand samples.
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="optiscore", initializer=_mark)
+
+
+# Asking the system takes as long as a small prediction.
+_n_cores = cache(joblib.cpu_count)
+
+
+class _SingleThreadedBlas:
+    """Context in which BLAS runs on one thread; the first to enter sets it, the last to leave sets it back.
+
+    The setting belongs to the process: callers from several threads must not each save and restore it.
+    """
+
+    def __init__(self) -> None:
+        self._limiter: Any = None
+        self.reset()
+
+    def reset(self) -> None:
+        self._lock, self._users = Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limiter = _thread_pools().limit(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limiter.restore_original_limits()
+
+
+_single_threaded_blas = _SingleThreadedBlas()
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+class _AtWork:
+    """Context of work with arrays, which a fork of the process waits for.
+
+    OpenBLAS stops its threads before a fork. A product that another thread is in at that moment waits for them for ever,
+    in the parent or in the child.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self._condition, self._n, self._is_closed = Condition(), 0, False
+
+    def __enter__(self) -> None:
+        _thread.depth = getattr(_thread, "depth", 0) + 1
+        if _thread.depth == 1:
+            with self._condition:
+                self._condition.wait_for(lambda: not self._is_closed)
+                self._n += 1
+
+    def __exit__(self, *_: object) -> None:
+        _thread.depth -= 1
+        if _thread.depth == 0:
+            with self._condition:
+                self._n -= 1
+                self._condition.notify_all()
+
+    def close(self) -> None:
+        """Let nobody in, and wait until all others are out."""
+        own = int(getattr(_thread, "depth", 0) > 0)
+        with self._condition:
+            self._is_closed = True
+            self._condition.wait_for(lambda: self._n <= own, _PATIENCE)
+
+    def open(self) -> None:
+        with self._condition:
+            self._is_closed = False
+            self._condition.notify_all()
+
+
+_at_work = _AtWork()
+
+
+def _start_anew() -> None:
+    """Forget what a forked process has of its parent's threads: the objects are there, the threads are not."""
+    _pool.cache_clear()
+    _single_threaded_blas.reset()
+    _at_work.reset()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_at_work.close, after_in_parent=_at_work.open, after_in_child=_start_anew)

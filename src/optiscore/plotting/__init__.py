@@ -1,17 +1,13 @@
 """Pictures in scikit-learn's Display convention; they need matplotlib (extra `plot`)."""
 
 from .certified_regions import CertifiedRegionsDisplay
-from .intervals import ConfidenceDisplay, CoverageDisplay, ProbaIntervalDisplay
-from .kernel_search import KernelSearchDisplay
+from .intervals import ProbaIntervalDisplay
 from .posterior_bounds import PosteriorBoundsDisplay
 from .radius_search import RadiusSearchDisplay
 from .risk_coverage import RiskCoverageDisplay
 
 __all__ = [
     "CertifiedRegionsDisplay",
-    "ConfidenceDisplay",
-    "CoverageDisplay",
-    "KernelSearchDisplay",
     "PosteriorBoundsDisplay",
     "ProbaIntervalDisplay",
     "RadiusSearchDisplay",

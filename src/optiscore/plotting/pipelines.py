@@ -33,4 +33,4 @@ def _last_step(estimator: Any, X: Any, method: str, kinds: str) -> tuple[Any, An
 def decisions(classifier: Any, X: Any) -> tuple[np.ndarray, BoolArray]:
     """Index of the predicted class of each sample, and whether it is the only plausible one."""
     codes = np.searchsorted(classifier.classes_, classifier.predict(X))
-    return codes, classifier.predict_set(X).sum(axis=1) == 1
+    return codes, classifier.undominated(X).sum(axis=1) == 1

@@ -1,6 +1,8 @@
-"""What every fitted classifier says of samples: labels, probabilities, bounds, sets and certificates."""
+"""What a fitted classifier by scores says of samples: labels, probabilities, bounds, undominated labels, certificates."""
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,27 +10,25 @@ from sklearn import __version__ as sklearn_version
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from ..estimators.results import PublicState
+from ..estimators.results import Results
+from ..estimators.validation import by_label, numbers_per_class, resolve_priors
+from ..moments.factors import factorise
 from ..numerics.arrays import (
     Array,
     check_same_namespace,
     float_types,
     has_dispatch,
     in_place,
-    is_numpy,
     like,
-    namespace_of,
-    read_only,
-    to_host,
     to_host_always,
 )
 from ..numerics.types import BoolArray, FloatArray
 from .certified_factor import largest_certified_factor
-from .fitted import ATTRIBUTES, FittedModel, fitted_model
-from .log_scores import LogScores, ScoreModel
+from .log_scores import LogScores, NominalMoments, ScoreModel
 from .posteriors import non_dominated, posterior_bounds
-from .rules import BY_PRIORS, decide, kind_of, make_rule, weigh
-from .scores.registry import name_of
+from .radii import check_radii
+from .rules import BY_PRIORS, Rule, decide, make_rule, weigh
+from .scores.registry import get_likelihood
 
 # Kinds of labels that every library has.
 _NUMBERS = "biuf"
@@ -37,23 +37,54 @@ _NUMBERS = "biuf"
 _CHECKS_ARRAY_LIBRARIES = tuple(map(int, sklearn_version.split(".")[:2])) >= (1, 7)
 
 
-# scikit-learn has no types: its classes are Any to the type checker.
-class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
-    """Everything that classifiers by scores have in common once they are fitted.
+class FittedModel(NamedTuple):
+    """What predictions are computed with, on the host."""
 
-    `_model` is the `FittedModel` behind the public attributes.
-    """
+    scores: ScoreModel
+    rule: Rule
+    log_priors: FloatArray
 
-    _attributes: ClassVar[tuple[str, ...]] = ATTRIBUTES
-    _other_arrays: ClassVar[tuple[str, ...]] = ("class_count_",)
+    @classmethod
+    def of(cls, scores: ScoreModel, kind: str, offsets: FloatArray, priors: FloatArray) -> Self:
+        """Return the model of a kind of rule."""
+        return cls(scores, make_rule(kind, offsets), np.log(priors))
+
+
+_Question: TypeAlias = Callable[[FittedModel, LogScores], Any]
+
+
+class Assessment(NamedTuple):
+    """Indices of the predicted classes, probabilities, their bounds, undominated classes, and certified factors."""
+
+    predicted: np.ndarray
+    proba: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    undominated: BoolArray
+    certified_factor: FloatArray
+
+
+class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn has no types
+    """Everything that is said of samples once moments, radii and offsets are known."""
 
     classes_: np.ndarray
+    class_count_: FloatArray
     priors_: FloatArray
     means_: FloatArray
     covariances_: FloatArray
     radii_: FloatArray
+    offsets_: FloatArray
     likelihood_: Any
     decision_rule_: str
+    _model: FittedModel
+
+    def _build(self) -> FittedModel:
+        means, covariances, radii, offsets, priors = map(
+            to_host_always, (self.means_, self.covariances_, self.radii_, self.offsets_, self.priors_)
+        )
+        factors = [factorise(S, f"covariances_[{c}]") for c, S in enumerate(covariances)]
+        scores = ScoreModel(get_likelihood(self.likelihood_), NominalMoments(means, covariances, factors), radii)
+        return FittedModel.of(scores, self.decision_rule_, offsets, priors)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -61,76 +92,65 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "covariances_")
+        return hasattr(self, "means_")
 
-    @property
-    def class_count_(self) -> FloatArray:
-        """Number of training samples of each class, or their total weight."""
-        return self._stored("class_count_")
+    def with_priors(self, priors: Any) -> Self:
+        """Return a fitted copy for other class probabilities.
 
-    @class_count_.setter
-    def class_count_(self, class_count: FloatArray) -> None:
-        known = to_host_always(self.__dict__.get("class_count_", class_count))
-        # The same numbers on another device are welcome.
-        if not np.array_equal(to_host_always(class_count), known):
-            raise AttributeError("class_count_ tells of the training samples and cannot be set; set priors_ or radii_.")
-        self.__dict__["class_count_"] = class_count
+        Parameters
+        ----------
+        priors : array-like of shape (n_classes,), dict or "equal"
+            Class probabilities in the order of `classes_`, by label, or all the same. None takes the fractions of the
+            training samples.
 
-    @property
-    def offsets_(self) -> FloatArray:
-        """What is added to the log scores; for the rules "prior" and "minimax" the logarithms of `priors_`."""
-        if self.decision_rule_ not in BY_PRIORS and "offsets_" in vars(self):
-            return self._stored("offsets_")
-        return like(read_only(np.log(to_host_always(self.priors_))), self.priors_)
+        Returns
+        -------
+        OptimisticScoreClassifier
+            Offsets that were tuned or given move by the logarithms of the ratios of new and old probabilities.
 
-    @offsets_.setter
-    def offsets_(self, offsets: FloatArray) -> None:
-        if self.__dict__.get("decision_rule_") in BY_PRIORS:
-            raise AttributeError(
-                f"offsets_ cannot be set: by the rule {self.decision_rule_!r} they are the logarithms of priors_. Set "
-                f"priors_, or decision_rule_ to 'offsets' first."
-            )
-        self.__dict__["offsets_"] = offsets
+        Examples
+        --------
+        >>> from optiscore import OptimisticScoreClassifier
+        >>> model = OptimisticScoreClassifier(decision_rule="prior").fit([[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1])
+        >>> model.with_priors({0: 0.9, 1: 0.1}).predict([[1.7]]), model.predict([[1.7]])
+        (array([0]), array([1]))
+        """
+        self._check_fitted()
+        count, old, offsets = map(to_host_always, (self.class_count_, self.priors_, self.offsets_))
+        new = resolve_priors(priors, self.classes_.tolist(), count)
+        offsets = np.log(new) if self.decision_rule_ in BY_PRIORS else offsets + np.log(new / old)
+        return self._copy_with(priors_=like(new, self.priors_), offsets_=like(offsets, self.priors_))
 
-    def _derive(self, *values: Any) -> FittedModel:
-        return fitted_model(*values)
+    def with_radii(self, radii: Any) -> Self:
+        """Return a fitted copy for other radii.
 
-    def _set_fitted(
-        self,
-        classes: np.ndarray,
-        class_count: FloatArray,
-        priors: FloatArray,
-        model: ScoreModel,
-        offsets: FloatArray,
-        samples: Array = None,
-    ) -> Self:
-        """Take over what was learned. Public arrays go where the samples are."""
-        self.classes_ = classes
-        kind = kind_of(self.decision_rule)
-        arrays = {
-            "class_count_": class_count,
-            "priors_": priors,
-            "means_": model.moments.means,
-            "covariances_": model.moments.covariances,
-            "radii_": model.radii,
-        }
-        if kind not in BY_PRIORS:
-            arrays["offsets_"] = offsets
-        elif "offsets_" in vars(self):
-            del self.__dict__["offsets_"]
-        is_host = samples is None or is_numpy(samples)
-        self.__dict__.update({name: values if is_host else like(values, samples) for name, values in arrays.items()})
-        self.likelihood_, self.decision_rule_ = name_of(model.likelihood), kind
-        if is_host:
-            derived = FittedModel(self.classes_, np.log(priors), model, make_rule(kind, offsets))
-            self._derived = self._freeze(), derived
-        else:
-            # Derived now, so that predicting changes no attribute.
-            self._derived = self._freeze(), self._model
-        return self
+        Parameters
+        ----------
+        radii : float, array-like of shape (n_classes,) or dict
+            One radius for all classes, one for each in the order of `classes_`, or by label. Tuned offsets stay.
+
+        Returns
+        -------
+        OptimisticScoreClassifier
+
+        Examples
+        --------
+        >>> from optiscore import OptimisticScoreClassifier
+        >>> model = OptimisticScoreClassifier(decision_rule="prior").fit([[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1])
+        >>> lower, upper = model.with_radii(0).predict_proba_bounds([[1.0]])
+        >>> bool((lower == upper).all())
+        True
+        """
+        self._check_fitted()
+        given = by_label(radii, self.classes_.tolist(), "radii")
+        n_classes = len(self.classes_)
+        checked = check_radii(
+            numbers_per_class([given] * n_classes if np.isscalar(given) else given, "radii", n_classes)
+        )
+        return self._copy_with(radii_=like(checked, self.radii_))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Labels of samples.
+        """Return the labels of samples.
 
         Parameters
         ----------
@@ -142,23 +162,12 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Labels.
         """
-        samples, model = self._validate(X, "predict"), self._model
-        classes, rule = model.classes, model.rule
-        are_numbers = classes.dtype.kind in _NUMBERS
-
-        def label(scores: LogScores) -> Array:
-            codes = decide(rule, scores)
-            if is_numpy(codes):
-                return classes.take(codes)
-            return namespace_of(codes).take(like(classes, codes), codes) if are_numbers else codes
-
-        labels = model.scores.map(in_place(samples), label, rule.needs_pessimistic)
-        if are_numbers:
-            return like(labels, samples)
-        return labels if is_numpy(labels) else classes.take(to_host(labels))
+        samples = self._validate(X, "predict")
+        labels = self.classes_.take(self._map(samples, _decided, both=False))
+        return like(labels, samples) if labels.dtype.kind in _NUMBERS else labels
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """What the decisions are taken by: the largest column, or the sign where there are two classes.
+        """Return what the decisions are taken by: the largest column, or the sign where there are two classes.
 
         Parameters
         ----------
@@ -172,14 +181,10 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
             second class. More: log score plus offset per class, and for "minimax" the log odds of each class's
             smallest plausible posterior.
         """
-        samples = self._validate(X, "decision_function")
-        rule = self._model.rule
-        if len(self._model.classes) == 2:
-            return like(self._map(samples, rule.margin, rule.needs_pessimistic), samples, samples.dtype)
-        return like(self._map(samples, rule.columns, rule.needs_pessimistic).T, samples, samples.dtype)
+        return self._say(X, "decision_function", _decision, both=False)
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
-        """Logarithms of `predict_proba`.
+        """Return the logarithms of `predict_proba`.
 
         Parameters
         ----------
@@ -191,12 +196,10 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
             Log probabilities.
         """
-        samples = self._validate(X, "predict_log_proba")
-        rule = self._model.rule
-        return like(self._map(samples, rule.log_proba, rule.needs_pessimistic).T, samples, samples.dtype)
+        return self._say(X, "predict_log_proba", _log_proba, both=False)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities of the classes, the largest being that of the predicted one.
+        """Return probabilities of the classes, the largest being that of the predicted one.
 
         Parameters
         ----------
@@ -210,17 +213,10 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
             `decision_function` with two classes, and the smallest plausible posteriors, normalised, with more. At
             radius 0 with "prior" or "minimax" these are the posteriors themselves.
         """
-        samples = self._validate(X, "predict_proba")
-        rule = self._model.rule
-
-        def proba(scores: LogScores) -> Array:
-            log_proba = rule.log_proba(scores)
-            return namespace_of(log_proba).exp(log_proba)
-
-        return like(self._map(samples, proba, rule.needs_pessimistic).T, samples, samples.dtype)
+        return self._say(X, "predict_proba", _proba, both=False)
 
     def log_score_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Worst and best plausible log score of each sample under each class.
+        """Return the worst and the best plausible log score of each sample under each class.
 
         Parameters
         ----------
@@ -232,12 +228,10 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         pessimistic, optimistic : ndarray of shape (n_samples, n_classes)
             Natural logarithms of densities (or of probabilities, for the nonparametric score).
         """
-        samples = self._validate(X, "log_score_bounds")
-        low, high = self._map(samples, lambda scores: (scores.pessimistic, scores.optimistic))
-        return like(low.T, samples, samples.dtype), like(high.T, samples, samples.dtype)
+        return self._say(X, "log_score_bounds", lambda _, scores: (scores.pessimistic, scores.optimistic))
 
     def predict_proba_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Smallest and largest posterior of each class over all plausible moments, for the priors `priors_`.
+        """Return the smallest and the largest posterior of each class over all plausible moments, for the priors `priors_`.
 
         Parameters
         ----------
@@ -249,12 +243,10 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         lower, upper : ndarray of shape (n_samples, n_classes)
             Both are attained by some moments in the ambiguity sets.
         """
-        samples = self._validate(X, "predict_proba_bounds")
-        lower, upper = self._map(samples, lambda scores: posterior_bounds(*self._weigh(scores), scores.room))
-        return like(lower.T, samples, samples.dtype), like(upper.T, samples, samples.dtype)
+        return self._say(X, "predict_proba_bounds", _bounds)
 
-    def predict_set(self, X: ArrayLike) -> BoolArray:
-        """The classes that no other class dominates under all plausible moments, for the priors `priors_`.
+    def undominated(self, X: ArrayLike) -> BoolArray:
+        """Return the classes that no other class dominates under all plausible moments, for the priors `priors_`.
 
         Parameters
         ----------
@@ -266,11 +258,10 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes) of bool
             True for the classes that remain; a row with one True is a certified decision.
         """
-        samples = self._validate(X, "predict_set")
-        return like(self._map(samples, lambda scores: non_dominated(*self._weigh(scores))).T, samples)
+        return self._say(X, "undominated", _undominated)
 
     def certified_factor(self, X: ArrayLike) -> FloatArray:
-        """The largest factor on all radii under which the predicted label stays certified.
+        """Return the largest factor on all radii under which the predicted label stays certified.
 
         Parameters
         ----------
@@ -284,28 +275,72 @@ class BaseScoreClassifier(ClassifierMixin, PublicState):  # type: ignore[misc]
             class (for the priors `priors_`). 0 where the nominal posterior already disagrees with `predict`, infinity
             where the label is certified whatever the factor (always so at radius 0).
         """
-        samples = self._validate(X, "certified_factor")
-        model = self._model
+        return self._say(X, "certified_factor", _factor, both=False)
 
-        def factor(scores: LogScores) -> FloatArray:
-            decided = decide(model.rule, scores)
-            factors = largest_certified_factor(model.scores, scores, decided, model.log_priors)
-            with np.errstate(over="ignore"):
-                return factors.astype(scores.alpha.dtype, copy=False)
+    def assess(self, X: ArrayLike) -> Assessment:
+        """Return everything that is said of samples, from one pass over their distances.
 
-        # The search for the factor runs on the host, wherever the samples are.
-        factors = self._model.scores.map(to_host(samples), factor, model.rule.needs_pessimistic)
-        return like(factors, samples, samples.dtype)
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Assessment
+            A named tuple: indices into `classes_` of what `predict` says, and what `predict_proba`,
+            `predict_proba_bounds` (two arrays), `undominated` and `certified_factor` say.
+        """
+        return Assessment(*self._say(X, "assess", _everything))
 
     def _validate(self, X: ArrayLike, method: str) -> Array:
         self._check_fitted()
         check_same_namespace(X, self, attribute="means_", method=method)
         return validate_data(self, X, dtype=float_types(X), reset=False)
 
-    def _map(self, samples: Array, function: Any, with_pessimistic: bool = True) -> Any:
-        """``function(log_scores)`` of all samples, block by block, worked on in place where they are in host memory."""
-        return self._model.scores.map(in_place(samples), function, with_pessimistic)
+    def _say(self, X: ArrayLike, method: str, function: _Question, *, both: bool = True) -> Any:
+        """Return what a function says of all samples, which run along the first axis, where the samples are."""
+        samples = self._validate(X, method)
+        found = self._map(samples, function, both=both)
+        return tuple(like(part.T, samples) for part in found) if isinstance(found, tuple) else like(found.T, samples)
 
-    def _weigh(self, scores: LogScores) -> tuple[Array, Array]:
-        """Worst and best log scores plus log priors, of shape (n_classes, n_samples)."""
-        return weigh(scores, self._model.log_priors)
+    def _map(self, samples: Array, function: _Question, *, both: bool) -> Any:
+        """Return what a function of log scores says of all samples; of the worst ones, too, or if the rule needs them."""
+        model = self._model
+        return model.scores.map(in_place(samples), partial(function, model), both or model.rule.needs_pessimistic)
+
+
+def _decided(model: FittedModel, scores: LogScores) -> np.ndarray:
+    return decide(model.rule, scores)
+
+
+def _decision(model: FittedModel, scores: LogScores) -> FloatArray:
+    return model.rule.margin(scores) if len(scores.alpha) == 2 else model.rule.columns(scores)
+
+
+def _log_proba(model: FittedModel, scores: LogScores) -> FloatArray:
+    return model.rule.log_proba(scores)
+
+
+def _proba(model: FittedModel, scores: LogScores) -> FloatArray:
+    return np.exp(model.rule.log_proba(scores))
+
+
+def _bounds(model: FittedModel, scores: LogScores) -> tuple[FloatArray, FloatArray]:
+    return posterior_bounds(*weigh(scores, model.log_priors))
+
+
+def _undominated(model: FittedModel, scores: LogScores) -> BoolArray:
+    return non_dominated(*weigh(scores, model.log_priors))
+
+
+def _factor(model: FittedModel, scores: LogScores) -> FloatArray:
+    with np.errstate(over="ignore"):
+        factors = largest_certified_factor(model.scores, scores, decide(model.rule, scores), model.log_priors)
+        return factors.astype(scores.alpha.dtype, copy=False)
+
+
+def _everything(model: FittedModel, scores: LogScores) -> tuple[np.ndarray, ...]:
+    codes = decide(model.rule, scores).astype(np.intp)
+    bounds, undominated = _bounds(model, scores), _undominated(model, scores)
+    return codes, _proba(model, scores), *bounds, undominated, _factor(model, scores)

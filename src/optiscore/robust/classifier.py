@@ -1,28 +1,29 @@
 """OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..estimators.availability import only_if
-from ..estimators.streaming import StreamingState
-from ..estimators.validation import validate_training
-from ..moments.labelled import ClassData
-from ..moments.nominal import class_priors, estimate_moments
-from ..numerics.arrays import Array, in_place, take_rows, to_host
+from ..estimators.streaming import Streaming
+from ..estimators.validation import check_priors, numbers_per_class, resolve_priors, validate_training
+from ..moments.covariance import check_estimator_for_sums
+from ..moments.estimates import own_estimates, shared_estimate
+from ..moments.labelled import ClassData, TrainingSet
+from ..numerics.arrays import Array, in_place, like, take_rows
 from ..numerics.types import FloatArray
-from .answers import BaseScoreClassifier
-from .log_scores import ScoreModel
-from .parameters import check_for_blocks, check_parameters, check_pooling, choose_radii
-from .rules import choose_offsets, decide
-from .scores.registry import Likelihood, LikelihoodName, get_likelihood
-from .tuning import representatives, tuned_offsets, tuned_offsets_of_two
+from .answers import FittedModel, WorstCaseAnswers
+from .log_scores import ScoreModel, pool_moments
+from .radii import check_radii, check_radius_parameter, choose_radii
+from .rules import check_decision_rule, decide, given_offsets, is_tuned, kind_of
+from .scores.registry import Likelihood, LikelihoodName, get_likelihood, name_of
+from .tuning import representatives, tuned_offsets
 
 
-class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
+class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
     """Classifier by optimistic score ratios, robust to moments that are known only roughly.
 
     Each class has a nominal mean and covariance, and a ball of plausible moments around them: all those whose
@@ -49,8 +50,9 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
         decides for the class whose smallest plausible posterior is largest; it needs no tuning. A number tau decides
         between two classes for the second where the ratio of scores is at least tau; several numbers divide each
         class's score by its own.
-    priors : array-like of shape (n_classes,), default=None
-        Class probabilities; None takes the fractions of the training samples.
+    priors : array-like of shape (n_classes,), dict or "equal", default=None
+        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the training
+        samples.
     covariance_estimator : estimator, default=None
         None stands for Ledoit-Wolf shrinkage of the features standardised within the class. Otherwise any scikit-learn
         covariance estimator; it is cloned per class, and its ``location_`` is taken as the mean where it has one.
@@ -107,19 +109,15 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
     Mahalanobis distance        ``radius=0, decision_rule=1, likelihood="nonparametric"``
     =========================== =================================================================================
 
-    The fitted attributes are the model: predictions follow when one of them is replaced, such as ``priors_`` by those
-    of another population. The arrays are read-only; `class_count_`, and `offsets_` where they follow from the priors,
-    cannot be set. Tensors of other libraries cannot be protected: replace them, do not change them in place.
-    Pickles and files hold parameters and fitted attributes, and after `partial_fit` its sums.
+    Fitted attributes are results and cannot be set: other class probabilities and other radii are copies, by `with_priors`
+    and `with_radii`. Pickles and files hold parameters and fitted attributes, and after `partial_fit` its sums.
 
     Samples of type float32 are kept so: distances, scores and probabilities are computed in float32, which loses digits
     of features whose mean is large against their spread. Moments are float64 always.
 
     Under scikit-learn's ``array_api_dispatch``, samples of PyTorch, CuPy, JAX and other libraries of the array API
-    standard stay in their library and on their device, and so do results and fitted arrays; what moves to the host is
-    sums of size O(d^2), labels and, for the rule "tuned", scores. Certified factors, radius "empirical" and covariance
-    estimators of scikit-learn are computed on the host. Copies, pickles and files hold NumPy's arrays;
-    ``sklearn.utils._array_api.move_estimator_to`` brings them to a device again.
+    standard may be on any device: sums and squared distances are computed there, all else on the host, from one number per
+    sample and class. Results and fitted arrays come where the samples are. Copies, pickles and files hold NumPy's arrays.
 
     References
     ----------
@@ -138,7 +136,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
     array([[1.  , 0.  , 0.  ],
            [0.  , 0.  , 0.02],
            [0.  , 0.05, 0.01]])
-    >>> model.predict_set(X[[0, 70, 133]])
+    >>> model.undominated(X[[0, 70, 133]])
     array([[ True, False, False],
            [False,  True,  True],
            [False,  True,  True]])
@@ -153,7 +151,7 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
         radius: Any = "clt",
         quantile: float = 0.5,
         decision_rule: Any = "tuned",
-        priors: ArrayLike | None = None,
+        priors: Any = None,
         covariance_estimator: Any = None,
         pooling: float = 0.0,
     ) -> None:
@@ -182,33 +180,148 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
         -------
         self : OptimisticScoreClassifier
         """
-        self._drop_fitted()
-        check_parameters(vars(self))
-        training = validate_training(self, X, y, sample_weight)
-
-        def tune(model: ScoreModel, priors: FloatArray) -> FloatArray:
-            if len(priors) == 2:
-                return tuned_offsets_of_two(model.log_ratio(in_place(training.X)), training.codes, training.weight)
-            rows, weight = representatives(training.codes, len(priors), training.weight)
-            some = training.X if rows is None else take_rows(training.X, rows)
-            codes = training.codes if rows is None else training.codes[rows]
-            return tuned_offsets(to_host(model.optimistic(in_place(some))), codes, priors, weight)
-
-        self._learn(training.labels, training.by_class(), tune, training.X)
+        self._check_parameters()
+        with self._learning():
+            training = validate_training(self, X, y, sample_weight)
+            self._learn(training.labels, training.by_class(), training.X, training)
         if self.decision_rule_ == "prior":
             self._warn_if_one_class_wins(training.X)
         return self
 
+    @classmethod
+    def from_moments(
+        cls,
+        classes: ArrayLike,
+        means: ArrayLike,
+        covariances: ArrayLike,
+        radii: ArrayLike,
+        *,
+        likelihood: LikelihoodName | Likelihood = "gaussian",
+        decision_rule: Any = "minimax",
+        priors: Any = "equal",
+        class_count: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
+        feature_names: ArrayLike | None = None,
+    ) -> Self:
+        """Return a fitted classifier for moments and radii that are known, as from a publication.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,)
+            Labels, distinct and in increasing order.
+        means, covariances : array-like of shape (n_classes, n_features) and (n_classes, n_features, n_features)
+            Nominal moments.
+        radii : array-like of shape (n_classes,)
+            Radii of the ambiguity sets.
+        likelihood : str or Likelihood, default="gaussian"
+            Kind of score.
+        decision_rule : {"prior", "minimax"}, float or array-like of shape (n_classes,), default="minimax"
+            What the scores are compared by, or "tuned" where the offsets are given.
+        priors : array-like of shape (n_classes,), dict or "equal", default="equal"
+            Class probabilities.
+        class_count : array-like of shape (n_classes,), default=None
+            Number of samples that the moments come from; None stands for one of each class.
+        offsets : array-like of shape (n_classes,), default=None
+            Offsets of the rule "tuned".
+        feature_names : array-like of shape (n_features,), default=None
+            Names of the features.
+
+        Returns
+        -------
+        OptimisticScoreClassifier
+
+        Examples
+        --------
+        >>> from optiscore import OptimisticScoreClassifier
+        >>> model = OptimisticScoreClassifier.from_moments(["a", "b"], [[0.0], [2.0]], [[[1.0]], [[1.0]]], [0.1, 0.1])
+        >>> model.predict([[0.4], [1.4]])
+        array(['a', 'b'], dtype='<U1')
+        """
+        model = cls(likelihood, radius=radii, decision_rule=decision_rule, priors=priors)
+        labels = np.asarray(classes)
+        count = np.ones(len(labels)) if class_count is None else np.asarray(class_count, dtype=np.float64)
+        resolved = resolve_priors(priors, labels.tolist(), count)
+        if feature_names is not None:
+            model.feature_names_in_ = np.asarray(feature_names, dtype=object)
+        centers = np.asarray(means, dtype=np.float64)
+        return model._keep(
+            classes_=labels,
+            class_count_=count,
+            priors_=resolved,
+            means_=centers,
+            covariances_=np.asarray(covariances, dtype=np.float64),
+            radii_=check_radii(numbers_per_class(radii, "radii", len(labels))),
+            offsets_=given_offsets(decision_rule, resolved)
+            if offsets is None
+            else np.asarray(offsets, dtype=np.float64),
+            likelihood_=name_of(get_likelihood(likelihood)),
+            decision_rule_=kind_of(decision_rule),
+            n_features_in_=centers.shape[1],
+        )
+
+    def _learn(
+        self,
+        labels: np.ndarray,
+        classes: Sequence[ClassData],
+        samples: Array = None,
+        training: TrainingSet | None = None,
+    ) -> Self:
+        """Take over moments, radii and offsets of what is known of each class; arrays go where samples are."""
+        class_count = np.array([known.sums.weight_sum for known in classes])
+        priors = resolve_priors(self.priors, labels.tolist(), class_count)
+        own = own_estimates(classes, self.covariance_estimator)
+        shared = shared_estimate(classes, priors, self.covariance_estimator) if self.pooling else None
+        moments = pool_moments(own, shared, float(self.pooling))
+        radii = choose_radii(self.radius, self.quantile, classes, moments)
+        scores = ScoreModel(get_likelihood(self.likelihood), moments, radii)
+        if is_tuned(self.decision_rule):
+            offsets = self._tune(scores, priors, training)
+        else:
+            offsets = given_offsets(self.decision_rule, priors)
+        kind = kind_of(self.decision_rule)
+        arrays = {
+            "class_count_": class_count,
+            "priors_": priors,
+            "means_": moments.means,
+            "covariances_": moments.covariances,
+            "radii_": radii,
+            "offsets_": offsets,
+        }
+        if samples is not None:
+            arrays = {name: like(values, samples) for name, values in arrays.items()}
+        model = FittedModel.of(scores, kind, offsets, priors)
+        likelihood = name_of(get_likelihood(self.likelihood))
+        return self._keep(classes_=labels, likelihood_=likelihood, decision_rule_=kind, _model=model, **arrays)
+
+    def _tune(self, scores: ScoreModel, priors: FloatArray, training: TrainingSet | None) -> FloatArray:
+        """Return offsets tuned to the training samples: of more than two classes, to some of very many."""
+        assert training is not None
+        if len(priors) == 2:
+            return tuned_offsets(scores.of_training(in_place(training.X)), training.codes, priors, training.weight)
+        rows, weight = representatives(training.codes, len(priors), training.weight)
+        some = training.X if len(rows) == len(training.codes) else take_rows(training.X, rows)
+        return tuned_offsets(scores.of_training(in_place(some)), training.codes[rows], priors, weight)
+
+    def _check_parameters(self) -> None:
+        """Raise if no samples can make parameters right, before any are read."""
+        get_likelihood(self.likelihood)
+        check_decision_rule(self.decision_rule)
+        if not (isinstance(self.pooling, (int, float, np.number)) and 0 <= self.pooling <= 1):
+            raise ValueError(f"pooling must be a number between 0 and 1, got {self.pooling!r}.")
+        if self.priors is not None:
+            check_priors(self.priors)
+        check_radius_parameter(self.radius, self.quantile)
+
     def _warn_if_one_class_wins(self, samples: Array) -> None:
         """A class with a larger radius may win everywhere if scores are weighed by the priors."""
-        rule, scores = self._model.rule, self._model.scores
+        scores, rule, _ = self._model
 
         def winners(X: Array) -> np.ndarray:
-            codes = scores.map(in_place(X), lambda known: decide(rule, known), rule.needs_pessimistic)
-            return np.unique(to_host(codes))
+            return np.unique(scores.map(in_place(X), lambda known: decide(rule, known), rule.needs_pessimistic))
 
         # The means are few: where two classes win at these, there is no need to ask all samples.
-        if len(self.classes_) > 1 and len(winners(scores.moments.means)) == 1 and len(won := winners(samples)) == 1:
+        means = scores.distances.means
+        if len(self.classes_) > 1 and len(winners(means)) == 1 and len(won := winners(samples)) == 1:
             label = self.classes_[int(won[0])].item()
             warnings.warn(
                 f"decision_rule='prior' gives all training samples to class {label!r}, since scores grow with the "
@@ -218,7 +331,17 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
             )
 
     def _check_for_blocks(self) -> None:
-        check_for_blocks(self.decision_rule, self.radius, self.covariance_estimator)
+        if is_tuned(self.decision_rule):
+            raise ValueError(
+                "decision_rule 'tuned' compares the scores of all training samples, which partial_fit does not keep. Use "
+                "decision_rule='minimax', which needs no tuning, 'prior', or a number."
+            )
+        self._check_for_sums()
+
+    def _check_for_sums(self) -> None:
+        if isinstance(self.radius, str) and self.radius == "empirical":
+            raise ValueError("radius 'empirical' needs all samples at once, not block by block. Use 'clt' or numbers.")
+        check_estimator_for_sums(self.covariance_estimator)
 
     @only_if(_check_for_blocks)
     def partial_fit(
@@ -268,25 +391,9 @@ class OptimisticScoreClassifier(BaseScoreClassifier, StreamingState):
         >>> np.allclose(model.covariances_, whole.covariances_, rtol=1e-12)
         True
         """
-        check_parameters(vars(self))
+        self._check_parameters()
         self._add_block(X, y, classes, sample_weight)
         return self
 
     def _learn_from_sums(self, labels: np.ndarray, classes: list[ClassData], samples: Array) -> Self:
-        return self._learn(labels, classes, None, samples)
-
-    def _learn(
-        self,
-        labels: np.ndarray,
-        classes: Sequence[ClassData],
-        tune: Callable[[ScoreModel, FloatArray], FloatArray] | None,
-        samples: Array = None,
-    ) -> Self:
-        """From what is known of each class to moments, radii and offsets; without samples, these cannot be tuned."""
-        priors = class_priors(self.priors, classes)
-        moments = estimate_moments(classes, priors, self.covariance_estimator, check_pooling(self.pooling))
-        radii = choose_radii(self.radius, self.quantile, classes, moments)
-        model = ScoreModel(get_likelihood(self.likelihood), moments, radii)
-        offsets = choose_offsets(self.decision_rule, priors, None if tune is None else lambda: tune(model, priors))
-        class_count = np.array([known.sums.weight_sum for known in classes])
-        return self._set_fitted(labels, class_count, priors, model, offsets, samples)
+        return self._learn(labels, classes, samples)

@@ -17,11 +17,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..estimators.progress import progress_bar
-from ..estimators.validation import validate_all
+from ..estimators.validation import validate_training
 from ..moments.labelled import TrainingSet
 from ..numerics.arrays import to_host
 from ..numerics.types import FloatArray
-from .answers import BaseScoreClassifier
+from .answers import WorstCaseAnswers
 from .candidates import (
     Candidates,
     check_likelihoods,
@@ -31,37 +31,28 @@ from .candidates import (
     tabulate,
 )
 from .classifier import OptimisticScoreClassifier
-from .fitted import FittedModel
 from .folds import Criterion, Fold, Trial, accuracy, evaluate_fold, negative_log_loss
-from .log_scores import ScoreModel
 from .radii import clt_radius
 from .scores.registry import Likelihood, LikelihoodName, name_of
 
 # Scorings that need no estimator: decisions and log scores are at hand.
 _FAST = {"accuracy": accuracy, "neg_log_loss": negative_log_loss}
 
-
-_OWN_ATTRIBUTES = (
-    "best_estimator_",
-    "best_index_",
-    "best_params_",
-    "best_score_",
-    "cv_results_",
-    "n_splits_",
-    "radius_axes_",
+# Results that are those of the chosen classifier.
+_OF_BEST = (
+    "classes_",
+    "class_count_",
+    "priors_",
+    "means_",
+    "covariances_",
+    "radii_",
+    "offsets_",
+    "likelihood_",
+    "decision_rule_",
 )
 
 
-def _of_best(name: str) -> property:
-    """An attribute of the best estimator; without a setter, so that it has one place only."""
-
-    def refuse(self: Any, value: Any) -> None:
-        raise AttributeError(f"{name} is that of best_estimator_: set it there.")
-
-    return property(lambda self: getattr(self._best, name), refuse, doc=f"`{name}` of `best_estimator_`.")
-
-
-class OptimisticScoreClassifierCV(BaseScoreClassifier):
+class OptimisticScoreClassifierCV(WorstCaseAnswers):
     """`OptimisticScoreClassifier` whose radii, pooling and likelihood are chosen by cross-validation.
 
     All candidates together cost a few fits: moments and Mahalanobis distances do not depend on the radii, so they are
@@ -89,8 +80,9 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         read off the scores; other scorers call the methods of a fitted classifier for every candidate and fold.
     decision_rule : {"tuned", "prior", "minimax"}, float or array-like of shape (n_classes,), default="tuned"
         What the scores are compared by, see `OptimisticScoreClassifier`. Tuned on the training part of each fold.
-    priors : array-like of shape (n_classes,), default=None
-        Class probabilities; None takes the fractions of the training samples.
+    priors : array-like of shape (n_classes,), dict or "equal", default=None
+        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the training
+        samples.
     covariance_estimator : estimator, default=None
         Estimator of the nominal covariances, see `OptimisticScoreClassifier`.
     n_jobs : int, default=None
@@ -118,7 +110,7 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
     n_splits_ : int
         Number of folds.
     classes_, class_count_, priors_, means_, covariances_, radii_, offsets_, likelihood_, decision_rule_
-        Those of `best_estimator_`; they can be set there only.
+        Those of `best_estimator_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -164,7 +156,7 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         cv: Any = 5,
         scoring: Any = None,
         decision_rule: Any = "tuned",
-        priors: ArrayLike | None = None,
+        priors: Any = None,
         covariance_estimator: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -200,44 +192,28 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         -------
         self : OptimisticScoreClassifierCV
         """
-        self._drop_fitted()
-        # Folds are compared on the host; what is learned goes where the samples are.
-        on_host = to_host(X), to_host(y), to_host(sample_weight)
-        samples = validate_all(self, *on_host)
-        candidates = self._candidates(samples)
-        routed = self._route(samples.weight, params)
-        splits = self._splits(*on_host[:2], len(samples.codes), routed.splitter.split)
-        folds = (self._fold(samples, train, test, routed.scorer.score) for train, test in splits)
-        criterion = self._criterion(*on_host[:2], samples.labels, routed.scorer.score)
-        scores = self._evaluate(folds, splits, candidates, criterion)
-        self.cv_results_ = tabulate(candidates, scores)
-        self.best_index_ = choose(self.cv_results_["mean_test_score"], candidates)
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.radius_axes_, self.n_splits_ = candidates.grid.axes, len(splits)
-        self.best_estimator_ = self._classifier(**self.best_params_).fit(X, y, sample_weight)
-        return self
-
-    best_estimator_: OptimisticScoreClassifier
-    _attributes = ()
-    _other_arrays = _OWN_ATTRIBUTES
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "best_estimator_")
-
-    classes_ = _of_best("classes_")
-    class_count_ = _of_best("class_count_")
-    priors_ = _of_best("priors_")
-    means_ = _of_best("means_")
-    covariances_ = _of_best("covariances_")
-    radii_ = _of_best("radii_")
-    offsets_ = _of_best("offsets_")
-    likelihood_ = _of_best("likelihood_")
-    decision_rule_ = _of_best("decision_rule_")
-
-    @property
-    def _model(self) -> FittedModel:
-        return self.best_estimator_._model
+        with self._learning():
+            # Folds are compared on the host; what is learned goes where the samples are.
+            on_host = to_host(X), to_host(y), to_host(sample_weight)
+            samples = validate_training(self, *on_host, keep_all=True)
+            candidates = self._candidates(samples)
+            routed = self._route(samples.weight, params)
+            splits = self._splits(*on_host[:2], len(samples.codes), routed.splitter.split)
+            folds = (self._fold(samples, train, test, routed.scorer.score) for train, test in splits)
+            criterion = self._criterion(*on_host[:2], samples.labels, routed.scorer.score)
+            table = tabulate(candidates, self._evaluate(folds, splits, candidates, criterion))
+            best = choose(table["mean_test_score"], candidates)
+            found = self._classifier(**table["params"][best]).fit(X, y, sample_weight)
+            return self._keep(
+                cv_results_=table,
+                best_index_=best,
+                best_score_=float(table["mean_test_score"][best]),
+                best_params_=table["params"][best],
+                radius_axes_=candidates.grid.axes,
+                n_splits_=len(splits),
+                best_estimator_=found,
+                **{name: getattr(found, name) for name in _OF_BEST},
+            )
 
     def plot_radii(self, *, ax: Any = None, **keywords: Any) -> Any:
         """Plot the cross-validated score over the candidate radii (extra `plot`).
@@ -327,10 +303,9 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         self, folds: Iterable[Fold], splits: Sequence[Any], candidates: Candidates, criterion: Criterion
     ) -> FloatArray:
         """Scores of shape (n_folds, n_candidates)."""
-        n_uses = sum(len(train) + len(test) for train, test in splits)
         total = len(splits) * len(candidates)
         with progress_bar("cross-validation", total, visible=self.verbose > 0) as advance:
-            work = (delayed(evaluate_fold)(fold, candidates, criterion, n_uses, advance) for fold in folds)
+            work = (delayed(evaluate_fold)(fold, candidates, criterion, advance) for fold in folds)
             results = Parallel(n_jobs=self.n_jobs, require="sharedmem")(work)
         scores = np.array([result.scores for result in results])
         if errors := [error for result in results for error in result.errors]:
@@ -358,13 +333,19 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         return by_scorer
 
     def _fitted_on_fold(self, trial: Trial, labels: np.ndarray) -> OptimisticScoreClassifier:
-        likelihood, pooling, radii = trial.candidate
-        model = self._classifier(likelihood=name_of(likelihood), pooling=pooling, radius=tuple(radii.tolist()))
-        model.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            model.feature_names_in_ = self.feature_names_in_
-        scores = ScoreModel(likelihood, trial.moments, radii)
-        return model._set_fitted(labels, trial.class_count, trial.priors, scores, trial.rule.offsets)
+        likelihood, _, radii = trial.candidate
+        return OptimisticScoreClassifier.from_moments(
+            labels,
+            trial.moments.means,
+            trial.moments.covariances,
+            radii,
+            likelihood=name_of(likelihood),
+            decision_rule=self.decision_rule,
+            priors=trial.priors,
+            class_count=trial.class_count,
+            offsets=trial.rule.offsets,
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
 
     def _classifier(self, **choice: Any) -> OptimisticScoreClassifier:
         return OptimisticScoreClassifier(
@@ -378,12 +359,6 @@ class OptimisticScoreClassifierCV(BaseScoreClassifier):
         if self.scoring is not None and not (isinstance(self.scoring, str) or callable(self.scoring)):
             raise ValueError(f"scoring must be None, the name of a scorer or a callable, got {self.scoring!r}.")
         return get_scorer("accuracy" if self.scoring is None else self.scoring)
-
-    @property
-    def _best(self) -> OptimisticScoreClassifier:
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__!r} is not fitted yet.")
-        return self.best_estimator_
 
 
 def _rows_of(values: Any, rows: np.ndarray, n_samples: int | None = None) -> Any:

@@ -1,22 +1,21 @@
-"""Cross-validation of all candidates at once: moments and distances once per fold, every radius a lookup."""
+"""Cross-validation of all candidates at once: moments and distances once per fold, every radius a look-up."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from ..estimators.validation import resolve_priors
 from ..metrics import mean_log_loss
-from ..moments.distances import ClassDistances
+from ..moments.estimates import own_estimates, shared_estimate
 from ..moments.labelled import TrainingSet
-from ..moments.nominal import NominalMoments, class_priors, own_estimates, pool_moments, shared_estimate
 from ..numerics.blocks import map_blocks
+from ..numerics.distances import ClassDistances
 from ..numerics.types import FloatArray
 from .candidates import Candidate, Candidates, RadiusGrid
-from .curves import log_score_curve
-from .log_scores import LogScores
-from .rules import Rule, choose_offsets, decide, is_tuned, kind_of, make_rule
+from .log_scores import LogScores, NominalMoments, pool_moments
+from .rules import Rule, decide, given_offsets, is_tuned, kind_of, make_rule
 from .scores.registry import Likelihood, Side
 from .tuning import tuned_offsets
 
@@ -31,7 +30,7 @@ class Fold:
     n_samples: int
     test_weight: FloatArray | None
     decision_rule: Any
-    priors: ArrayLike | None
+    priors: Any
     covariance_estimator: Any
 
     @property
@@ -71,7 +70,7 @@ def negative_log_loss(trial: Trial) -> float:
     proba = np.exp(trial.rule.log_proba(trial.scores))
     if len(proba) == 2:
         proba[0] = 1 - proba[1]
-    return -mean_log_loss(proba, trial.fold.test.codes, trial.fold.test_weight)
+    return -mean_log_loss(proba.T, trial.fold.test.codes, trial.fold.test_weight)
 
 
 class FoldScores(NamedTuple):
@@ -82,13 +81,13 @@ class FoldScores(NamedTuple):
 
 
 def evaluate_fold(
-    fold: Fold, candidates: Candidates, criterion: Criterion, n_uses: int, advance: Callable[[int], None]
+    fold: Fold, candidates: Candidates, criterion: Criterion, advance: Callable[[int], None]
 ) -> FoldScores:
-    """The criterion of every candidate; ``n_uses`` tells for how many samples a curve of scores will be used in all."""
+    """Return the criterion of every candidate."""
     _check_fold(fold)
     classes = fold.training.by_class()
-    priors = class_priors(fold.priors, classes)
     class_count = np.array([known.sums.weight_sum for known in classes])
+    priors = resolve_priors(fold.priors, fold.training.labels.tolist(), class_count)
     own = own_estimates(classes, fold.covariance_estimator)
     pools = any(candidates.poolings)
     shared = shared_estimate(classes, priors, fold.covariance_estimator) if pools else None
@@ -96,14 +95,14 @@ def evaluate_fold(
     errors = []
     for p, pooling in enumerate(candidates.poolings):
         try:
-            moments = pool_moments(classes, own, shared, pooling)
+            moments = pool_moments(own, shared if pooling else None, pooling)
         except ValueError as error:
             errors.append(str(error))
             advance(results[:, p].size)
             continue
         alpha = _squared_distances(fold, moments)
         for k, likelihood in enumerate(candidates.likelihoods):
-            log_scores = _ScoresByRadii(fold, likelihood, moments, alpha, candidates.grid, n_uses)
+            log_scores = _ScoresByRadii(fold, likelihood, moments, alpha, candidates.grid)
             for v, radii in enumerate(candidates.grid.vectors):
                 rule, test_scores = _decide_by(fold, priors, log_scores.at(radii))
                 candidate = Candidate(likelihood, pooling, radii)
@@ -125,7 +124,8 @@ def _check_fold(fold: Fold) -> None:
 
 def _squared_distances(fold: Fold, moments: NominalMoments) -> FloatArray:
     """Squared distances (n_classes, n) of the training samples, if the offsets are tuned, and of the test samples."""
-    distances, n_classes = ClassDistances(moments.means, moments.factors), len(moments.means)
+    whiteners = np.stack([factor.whitener() for factor in moments.factors])
+    distances, n_classes = ClassDistances(moments.means, whiteners), len(moments.means)
     parts = [fold.training.X, fold.test.X] if fold.n_tuned else [fold.test.X]
     return np.concatenate([map_blocks(distances, X, width=n_classes) for X in parts], axis=1)
 
@@ -133,13 +133,12 @@ def _squared_distances(fold: Fold, moments: NominalMoments) -> FloatArray:
 def _decide_by(fold: Fold, priors: FloatArray, scores: LogScores) -> tuple[Rule, LogScores]:
     """The decision rule that the training samples lead to, and the log scores of the test samples."""
     training, n_tuned = fold.training, fold.n_tuned
-
-    def tune() -> FloatArray:
-        return tuned_offsets(scores.optimistic[:, :n_tuned], training.codes, priors, training.weight)
-
-    rule = make_rule(kind_of(fold.decision_rule), choose_offsets(fold.decision_rule, priors, tune))
-    low = scores.pessimistic
-    return rule, LogScores(scores.optimistic[:, n_tuned:], None if low is None else low[:, n_tuned:])
+    if n_tuned:
+        offsets = tuned_offsets(scores.optimistic[:, :n_tuned], training.codes, priors, training.weight)
+    else:
+        offsets = given_offsets(fold.decision_rule, priors)
+    test_scores = LogScores(*(part[:, n_tuned:] for part in scores))
+    return make_rule(kind_of(fold.decision_rule), offsets), test_scores
 
 
 class _ScoresByRadii:
@@ -156,9 +155,8 @@ class _ScoresByRadii:
         moments: NominalMoments,
         alpha: FloatArray,
         grid: RadiusGrid,
-        n_uses: int,
     ) -> None:
-        self._likelihood, self._alpha, self._n_uses = likelihood, alpha, n_uses
+        self._likelihood, self._alpha = likelihood, alpha
         self._n_features = moments.means.shape[1]
         self._volumes = [alpha.dtype.type(likelihood.log_volume(factor.logdet)) for factor in moments.factors]
         self._keeps_last, self._with_worst = grid.is_product, kind_of(fold.decision_rule) == "minimax"
@@ -166,9 +164,8 @@ class _ScoresByRadii:
 
     def at(self, radii: FloatArray) -> LogScores:
         """Log scores of shape (n_classes, n_samples)."""
-        return LogScores(
-            self._side("optimistic", radii), self._side("pessimistic", radii) if self._with_worst else None
-        )
+        best = self._side("optimistic", radii)
+        return LogScores(best, self._side("pessimistic", radii) if self._with_worst else best, self._alpha)
 
     def _side(self, side: Side, radii: FloatArray) -> FloatArray:
         return np.stack([self._row(side, c, radius) for c, radius in enumerate(radii.tolist())])
@@ -183,5 +180,5 @@ class _ScoresByRadii:
 
     def _compute(self, side: Side, c: int, radius: float) -> FloatArray:
         alpha = self._alpha[c]
-        curve = log_score_curve(self._likelihood, side, radius, self._n_features, self._n_uses, alpha.dtype.type)
-        return curve(alpha) + self._volumes[c]
+        extreme = self._likelihood.at(side, radius, self._n_features)
+        return extreme.tabulate(dtype=alpha.dtype.type)(alpha) + self._volumes[c]

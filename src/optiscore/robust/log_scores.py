@@ -1,34 +1,97 @@
 """The fitted model as mathematics: from samples to best and worst log scores under every class."""
 
-from collections.abc import Callable
-from functools import partial
-from operator import attrgetter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..moments.distances import ClassDistances
-from ..moments.nominal import NominalMoments
-from ..numerics.arrays import Array, is_numpy, like, namespace_of, to_host
+from ..moments.estimates import Estimate, factorise_class
+from ..moments.factors import Factor
+from ..numerics.arrays import Array
 from ..numerics.blocks import Parts, map_blocks
+from ..numerics.distances import ClassDistances
 from ..numerics.types import FloatArray
-from ..numerics.workspace import FRESH, Workspace, WorkspacePerThread
-from .curves import ClassCurves
 from .scores.base import Curve, ExtremeScore
 from .scores.registry import Likelihood, Side
-from .scores.table import ALPHA_MAX
+from .scores.table import CurveTables
+
+# Scores of training samples that are no more than this are searched for one by one: that takes less time than a table.
+_SEARCHED = 4_096
+
+
+class NominalMoments(NamedTuple):
+    """Means (K, d), covariances (K, d, d) and the factors of the latter, one per class."""
+
+    means: FloatArray
+    covariances: FloatArray
+    factors: list[Factor]
+
+
+def pool_moments(own: Sequence[Estimate], shared: Estimate | None, pooling: float) -> NominalMoments:
+    """Return nominal moments: with pooling t, each covariance is (1 - t) S_c + t times the shared one."""
+    means, covariances = np.stack([each.mean for each in own]), np.stack([each.covariance for each in own])
+    if shared is None:
+        return NominalMoments(means, covariances, [each.factor() for each in own])
+    covariances = (1 - pooling) * covariances + pooling * shared.covariance
+    factors = [factorise_class(S, each.known) for S, each in zip(covariances, own, strict=True)]
+    return NominalMoments(means, covariances, factors)
 
 
 class LogScores(NamedTuple):
-    """Log scores per class and sample, the pessimistic ones only where they are asked for, and squared distances.
+    """Log scores of shape (n_classes, n_samples), the pessimistic ones where they are asked for, and squared distances."""
 
-    There may be a workspace for what is made of them, in which they are themselves.
+    optimistic: FloatArray
+    pessimistic: FloatArray
+    alpha: FloatArray
+
+
+class ClassCurves:
+    """Best or worst log score of every class as functions of the squared distance: in closed form, or tabulated.
+
+    Parameters
+    ----------
+    extremes : sequence of ExtremeScore
+        The score of each class, all of one kind.
+    log_volumes : ndarray of shape (n_classes,)
+        What is added to the scores of each class.
+    dtype : numpy.float64 or numpy.float32
+        Type of the samples.
     """
 
-    optimistic: Array
-    pessimistic: Array | None = None
-    alpha: Array = None
-    room: Workspace = FRESH
+    def __init__(self, extremes: Sequence[ExtremeScore], log_volumes: FloatArray, dtype: Any) -> None:
+        self._log_volumes = log_volumes.astype(dtype)[:, None]
+        forms = {c: extreme.closed_form("log_score", dtype) for c, extreme in enumerate(extremes)}
+        self._closed: dict[int, Curve] = {c: form for c, form in forms.items() if form is not None}
+        self._rest = [c for c in forms if c not in self._closed]
+        tabulated = [extremes[c] for c in self._rest]
+        if tabulated:
+            self._tables = _tables(tuple(tabulated), np.dtype(dtype).type)
+
+    def __call__(self, alpha: FloatArray) -> FloatArray:
+        """Return log scores at squared distances, both of shape (n_classes, n_samples)."""
+        if not self._closed:
+            scores = self._tables(alpha)
+        else:
+            scores = np.empty_like(alpha)
+            for c, form in self._closed.items():
+                scores[c] = form(alpha[c])
+            if self._rest:
+                scores[self._rest] = self._tables(alpha[self._rest])
+        scores += self._log_volumes
+        return scores
+
+
+# Searches for one model are often made again for another one with the same radii. A table takes some 0.4 MB per class.
+@lru_cache(maxsize=8)
+def _tables(extremes: tuple[ExtremeScore, ...], dtype: Any) -> CurveTables:
+    radii = np.array([extreme.radius for extreme in extremes])
+
+    def log_scores(rows: np.ndarray, alpha: FloatArray) -> FloatArray:
+        return replace(extremes[0], radius=radii[rows]).log_score(alpha)
+
+    return CurveTables(log_scores, [extreme.pivot for extreme in extremes], dtype)
 
 
 class ScoreModel:
@@ -39,66 +102,41 @@ class ScoreModel:
     likelihood : Likelihood
         Kind of score.
     moments : NominalMoments
-        Means, covariances and factors of the classes.
+        Nominal moments.
     radii : ndarray of shape (n_classes,)
-        Radii of their ambiguity sets.
+        Radii of the ambiguity sets.
     """
 
     def __init__(self, likelihood: Likelihood, moments: NominalMoments, radii: FloatArray) -> None:
-        self.likelihood, self.moments, self.radii = likelihood, moments, radii
-        self.distances = ClassDistances(moments.means, moments.factors)
-        self.n_features = moments.means.shape[1]
+        self.likelihood, self.radii = likelihood, radii
+        self.n_classes, self.n_features = moments.means.shape
+        self.distances = ClassDistances(moments.means, np.stack([factor.whitener() for factor in moments.factors]))
         self.log_volumes = np.array([likelihood.log_volume(factor.logdet) for factor in moments.factors])
-        self._known: dict[tuple[Side, Any], ClassCurves] = {}
+        self._curves: dict[tuple[Side, Any], ClassCurves] = {}
 
     def map(self, X: Array, function: Callable[[LogScores], Parts], with_pessimistic: bool = True) -> Parts:
-        """``function(log_scores)`` of all samples, block by block; see `map_blocks`."""
-        best = self._curves("optimistic", X)
-        worst = self._curves("pessimistic", X) if with_pessimistic else None
-        rooms = WorkspacePerThread()
+        """Return ``function(log_scores)`` of all samples, block by block; see `map_blocks`."""
 
-        def log_scores(samples: Array) -> LogScores:
-            room = rooms.mine
-            alpha = self.distances(samples, room)
-            if not is_numpy(alpha) and not float(namespace_of(alpha).max(alpha)) <= ALPHA_MAX:
-                # Beyond the table, and where distances overflow, the host knows what to do.
-                parts = ("optimistic", "alpha", "pessimistic")[: 2 + with_pessimistic]
-                known = self.map(to_host(samples), attrgetter(*parts), with_pessimistic)
-                there = (like(part, samples, samples.dtype) for part in known)
-                return LogScores(**dict(zip(parts, there, strict=True)))
-            low = None if worst is None else worst(alpha, room, "pessimistic")
-            return LogScores(best(alpha, room, "optimistic"), low, alpha, room)
+        def answer(samples: Array) -> Parts:
+            alpha = self.distances(samples)
+            best = self.curves("optimistic", alpha.dtype.type)(alpha)
+            worst = self.curves("pessimistic", alpha.dtype.type)(alpha) if with_pessimistic else best
+            return function(LogScores(best, worst, alpha))
 
-        n_classes, d = self.moments.means.shape
-        return map_blocks(
-            lambda samples: function(log_scores(samples)), X, width=n_classes, operations=2 * n_classes * d
-        )
+        n_classes, d = self.n_classes, self.n_features
+        return map_blocks(answer, X, width=n_classes, operations=2 * n_classes * d)
 
-    def optimistic(self, X: Array) -> Array:
-        """Best log scores of all samples, of shape (n_classes, n_samples)."""
-        return self.map(X, lambda scores: scores.optimistic, with_pessimistic=False)
+    def of_training(self, X: Array) -> FloatArray:
+        """Return the best log scores (n_classes, n_samples) of training samples, of few of them without tables."""
+        if self.n_classes * X.shape[0] > _SEARCHED:
+            return self.map(X, lambda scores: scores.optimistic, with_pessimistic=False)
+        alpha = self.distances(X)
+        extreme = self.likelihood.at("optimistic", self.radii[:, None], self.n_features)
+        return extreme.log_score(alpha) + self.log_volumes.astype(alpha.dtype)[:, None]
 
-    def log_ratio(self, X: Array) -> FloatArray:
-        """Best log score of the second of two classes minus that of the first, on the host."""
-        return to_host(self.map(X, lambda scores: scores.optimistic[1, :] - scores.optimistic[0, :], False))
-
-    def _curves(self, side: Side, X: Array) -> Callable[[Array, Workspace, str], Array]:
-        """Log scores of all classes as functions of the squared distances, for samples of one library and type."""
-        dtype = np.float32 if X.dtype == namespace_of(X).float32 else np.float64
-        if not is_numpy(X):
-            tables = [extreme.tabulate(dtype=dtype, prefer_table=True) for extreme in self._extremes(side)]
-            return partial(_on_device, tables, self.log_volumes.tolist())
-        known = self._known.get((side, dtype))
-        if known is None:
-            known = self._known[side, dtype] = ClassCurves(self._extremes(side), self.log_volumes, dtype)
-        known.expect(len(X))
-        return known
-
-    def _extremes(self, side: Side) -> list[ExtremeScore]:
-        return [self.likelihood.at(side, float(radius), self.n_features) for radius in self.radii]
-
-
-def _on_device(tables: list[Curve], log_volumes: list[float], alpha: Array, room: Workspace, name: str) -> Array:
-    """Log scores in fresh arrays of another library."""
-    pairs = enumerate(zip(tables, log_volumes, strict=True))
-    return namespace_of(alpha).stack([table(alpha[c, :]) + volume for c, (table, volume) in pairs])
+    def curves(self, side: Side, dtype: Any) -> ClassCurves:
+        """Return log scores of all classes as functions of the squared distances, for samples of one type."""
+        if (side, dtype) not in self._curves:
+            extremes = [self.likelihood.at(side, float(radius), self.n_features) for radius in self.radii]
+            self._curves[side, dtype] = ClassCurves(extremes, self.log_volumes, dtype)
+        return self._curves[side, dtype]

@@ -1,14 +1,21 @@
 """Radii of the ambiguity sets from the limit distribution of the divergence (paper, Section 2)."""
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
+from ..estimators.validation import by_label, numbers_per_class
 from ..moments.factors import finite_array
+from ..moments.labelled import ClassData
+from ..numerics.types import FloatArray
 from ..trust.probabilities import check_probability
 from .limit_law import LimitLaw
+from .log_scores import NominalMoments
+from .scores.base import RADIUS_CEILING
 
 
 def clt_radius(n_samples: float, n_features: int, quantile: float = 0.5) -> float:
@@ -96,3 +103,53 @@ def empirical_radius(
     )
     n_samples = len(X) if sample_weight is None else float(np.sum(sample_weight))
     return float(limit.ppf(quantile)) / n_samples
+
+
+def choose_radii(radius: Any, quantile: float, classes: Sequence[ClassData], moments: NominalMoments) -> FloatArray:
+    """Return one radius per class: calibrated, or as given."""
+    if isinstance(radius, str):
+        check_radius_parameter(radius, quantile)
+        d = moments.means.shape[1]
+        radii = np.array(
+            [
+                clt_radius(known.sums.weight_sum, d, quantile)
+                if radius == "clt" or (known.sums.lowest == known.sums.highest).all()
+                else _empirical(known, mean, covariance, quantile)
+                for known, mean, covariance in zip(classes, moments.means, moments.covariances, strict=True)
+            ]
+        )
+        # Beyond, scores no longer change.
+        return np.minimum(radii, RADIUS_CEILING)
+    given = by_label(radius, [known.label for known in classes], "radius")
+    return check_radii(
+        numbers_per_class([given] * len(classes) if np.isscalar(given) else given, "radius", len(classes))
+    )
+
+
+def check_radius_parameter(radius: Any, quantile: float) -> None:
+    """Raise if no samples can make it right."""
+    if isinstance(radius, str):
+        if radius not in ("clt", "empirical"):
+            raise ValueError(f"radius must be 'clt', 'empirical', a number, one per class or a dict, got {radius!r}.")
+        check_probability(quantile, "quantile")
+        return
+    given = list(radius.values()) if isinstance(radius, Mapping) else radius
+    if isinstance(given, (bool, np.bool_)):
+        raise ValueError(f"radius must be a number, not {given!r}.")
+    check_radii(numbers_per_class(np.atleast_1d(given), "radius", None))
+
+
+def check_radii(radii: FloatArray) -> FloatArray:
+    """Return radii; raise if there are no balls that have them."""
+    if not ((radii >= 0) & (radii <= RADIUS_CEILING)).all():
+        raise ValueError(
+            f"radius must be >= 0 and at most {RADIUS_CEILING:g}, got {radii.tolist()}. Radius 0 takes the moments as "
+            f"exact."
+        )
+    return radii
+
+
+def _empirical(known: ClassData, mean: FloatArray, covariance: FloatArray, quantile: float) -> float:
+    """Return the radius of samples whitened by nominal moments: so have classes of fewer samples than features one."""
+    X, weight = known.samples()
+    return empirical_radius(X, quantile, mean=mean, covariance=covariance, sample_weight=weight)

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..numerics.types import FloatArray
-from ..robust.assessment import Assessment, assess
+from ..robust.answers import Assessment
 
-PROBABILITY, CONFIDENCE, FACTOR, TYPICALITY = "probability", "decision confidence", "certified factor", "typicality"
+PROBABILITY, STABILITY, FACTOR, TYPICALITY = "probability", "stability", "certified factor", "typicality"
 
 #: Senses of certainty, and why a row that has too little of it goes to a person.
 REASONS = MappingProxyType(
     {
         PROBABILITY: "too uncertain",
-        CONFIDENCE: "too little evidence",
+        STABILITY: "too little evidence",
         FACTOR: "too little evidence",
         TYPICALITY: "unlike the training rows",
     }
@@ -23,7 +23,7 @@ REASONS = MappingProxyType(
 
 #: Below these a row goes to a person, unless the user says otherwise. A probability of 0.65 is where naming two labels
 #: is worth as much as naming one (utility u65).
-_DEFAULTS = MappingProxyType({PROBABILITY: 0.65, CONFIDENCE: 0.75, FACTOR: 1.0})
+_DEFAULTS = MappingProxyType({PROBABILITY: 0.65, STABILITY: 0.75, FACTOR: 1.0})
 
 
 class Answers(NamedTuple):
@@ -38,7 +38,7 @@ class Answers(NamedTuple):
     certainty : dict of str to ndarray of shape (n_rows,)
         Every sense of certainty that the model has; the first orders the rows.
     bounds : Assessment or None
-        Worst-case bounds and plausible labels, where the model has them.
+        Worst-case bounds and undominated labels, where the model has them.
     """
 
     predicted: np.ndarray
@@ -52,10 +52,10 @@ def senses_of(classifier: Any) -> tuple[str, ...]:
     if hasattr(classifier, "certified_factor"):
         return (FACTOR,)
     senses = [PROBABILITY]
-    if hasattr(classifier, "decision_confidence"):
-        senses.append(CONFIDENCE)
+    if hasattr(classifier, "stability"):
+        senses.append(STABILITY)
     # The kernel classifier has none for very many features.
-    if getattr(classifier, "typicality_model_", classifier) is not None:
+    if getattr(classifier, "typicality_", classifier) is not None:
         senses.append(TYPICALITY)
     return tuple(senses)
 
@@ -63,12 +63,12 @@ def senses_of(classifier: Any) -> tuple[str, ...]:
 def ask(classifier: Any, X: np.ndarray) -> Answers:
     """Everything that a fitted classifier of any kind says of rows."""
     if hasattr(classifier, "certified_factor"):
-        said = assess(classifier, X)
+        said = classifier.assess(X)
         return Answers(said.predicted, said.proba, {FACTOR: said.certified_factor}, said)
     proba = classifier.predict_proba(X)
     questions = {
         PROBABILITY: lambda: proba.max(axis=1),
-        CONFIDENCE: lambda: classifier.decision_confidence(X),
+        STABILITY: lambda: classifier.stability(X),
         TYPICALITY: lambda: classifier.typicality(X),
     }
     return Answers(proba.argmax(axis=1), proba, {sense: questions[sense]() for sense in senses_of(classifier)})

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-
 from .. import __version__
 from ..estimators.progress import Progress
 
@@ -28,7 +27,7 @@ AbstainBelow = Annotated[
     list[str] | None,
     typer.Option(
         help="Abstain below this probability (optimistic: certified factor), or below another measure: "
-        "confidence=0.9, typicality=0.01. May be repeated."
+        "stability=0.9, typicality=0.01. May be repeated."
     ),
 ]
 Required = Annotated[float, typer.Option(help="What fraction of the decisions has to be right.")]

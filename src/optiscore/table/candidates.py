@@ -10,7 +10,9 @@ from .. import (
     OptimisticScoreClassifier,
     OptimisticScoreClassifierCV,
 )
-from ..robust.parameters import check_parameters
+from ..robust.radii import check_radius_parameter
+from ..robust.rules import check_decision_rule
+from ..robust.scores.registry import get_likelihood
 from .selection import KERNEL, MODERATED, OPTIMISTIC, SHARED
 
 
@@ -72,13 +74,18 @@ def _optimistic(settings: Settings, seed: int) -> Any:
     if settings.cv and settings.radius is not None:
         raise ValueError("--cv chooses the radii: leave out --radius.")
     pooling = 0.0 if settings.pooling is None else settings.pooling
+    radius = _number_or_name(settings.radius or "clt")
     classifier = OptimisticScoreClassifier(
         likelihood,
-        radius=_number_or_name(settings.radius or "clt"),
+        radius=radius,
         decision_rule=rule,
         pooling=pooling,
     )
-    check_parameters(classifier.get_params())
+    check_decision_rule(rule)
+    check_radius_parameter(radius, classifier.quantile)
+    get_likelihood(likelihood)
+    if not 0 <= pooling <= 1:
+        raise ValueError(f"--pooling must be a number from 0 to 1, got {pooling:g}.")
     if settings.cv:
         return OptimisticScoreClassifierCV(likelihood, decision_rule=rule, poolings=[pooling])
     return classifier

@@ -21,8 +21,8 @@ MOST_COUNTED = 100_000
 
 #: Names of columns in predictions.
 RESERVED = {
-    *("predicted", "probability", "decision confidence", "certified factor", "typicality", "abstain", "reason"),
-    *("nominal probability", "interval from", "interval to", "plausible"),
+    *("predicted", "probability", "stability", "certified factor", "typicality", "abstain", "reason"),
+    *("nominal probability", "interval from", "interval to", "undominated"),
 }
 
 #: Kinds of columns that a model is trained on, and kinds that are left out, with the reason.

@@ -205,7 +205,7 @@ def _with_labels(found: Evaluation, trained: TableModel, codes: np.ndarray) -> E
         recalls={label: (int(right[of].sum()), int(of.sum())) for label, of in members.items()},
         majority=(trained.labels[majority], int((codes == majority).sum())),
         advantages={name: paired_difference(j.predicted == codes, right) for name, j in judged.items() if name != OURS},
-        information=_mean_interval(-frequencies[codes] - log_losses(answers.proba.T, codes)),
+        information=_mean_interval(-frequencies[codes] - log_losses(answers.proba, codes)),
     )
 
 
@@ -242,7 +242,7 @@ def measures(judged: Judged, codes: np.ndarray) -> dict[str, float]:
     return {
         "accuracy": float(right.mean()),
         "balanced accuracy": float(np.mean([right[codes == c].mean() for c in present])),
-        "log loss": float(log_losses(judged.proba.T, codes).mean()),
+        "log loss": float(log_losses(judged.proba, codes).mean()),
         "AUC": _auc(judged.proba, codes, present),
         "area under risk-coverage": area_under_risk_coverage(right, judged.confidence),
     }

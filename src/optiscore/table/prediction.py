@@ -125,17 +125,17 @@ def _bounds(answers: Answers, classes: np.ndarray) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for c, label in enumerate(classes):
         columns[f"lower {label}"], columns[f"upper {label}"] = said.lower[:, c], said.upper[:, c]
-    return columns | {"plausible": _join(said.plausible, classes)}
+    return columns | {"undominated": _join(said.undominated, classes)}
 
 
-def _join(plausible: np.ndarray, classes: np.ndarray) -> pa.Array:
-    """The plausible labels of each row as text; there are few different sets, each of which is spelled out once."""
+def _join(undominated: np.ndarray, classes: np.ndarray) -> pa.Array:
+    """The undominated labels of each row as text; there are few different sets, each of which is spelled out once."""
     members: np.ndarray
     if len(classes) <= _COUNTED:
-        sets, place = encode_labels(plausible @ (1 << np.arange(len(classes))))
+        sets, place = encode_labels(undominated @ (1 << np.arange(len(classes))))
         members = sets[:, None] >> np.arange(len(classes)) & 1
     else:
-        packed, place = np.unique(np.packbits(plausible, axis=1), axis=0, return_inverse=True)
+        packed, place = np.unique(np.packbits(undominated, axis=1), axis=0, return_inverse=True)
         members = np.unpackbits(packed, axis=1, count=len(classes))
     texts = ["|".join(str(label) for label in classes[row.astype(bool)]) for row in members]
     return pa.DictionaryArray.from_arrays(place.ravel(), texts).cast(pa.string())

@@ -15,12 +15,12 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
+from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
 from .columns import MANY_VALUES, Column, seconds
-from .dates import expand_dates, name_dates
+from .dates import DateParts
 from .tables import are_integers, column_of, numbers
-from .texts import MISSING_TEXT, as_text
+from .texts import MISSING_TEXT, CellTexts
 
 
 def to_frame(table: pa.Table, columns: Sequence[Column], path: str) -> pd.DataFrame:
@@ -101,11 +101,11 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
         "number": SimpleImputer(strategy="median", keep_empty_features=True),
         "date": make_pipeline(
             SimpleImputer(strategy="median", keep_empty_features=True),
-            FunctionTransformer(expand_dates, feature_names_out=name_dates),
+            DateParts(),
         ),
         # The command's frames hold such text already; those of whoever loads the pipeline in Python may not.
         "category": make_pipeline(
-            FunctionTransformer(as_text, feature_names_out="one-to-one"),
+            CellTexts(),
             OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
                 min_frequency=3,
@@ -114,7 +114,7 @@ def vectoriser(columns: Sequence[Column], seed: int) -> ColumnTransformer:
                 sparse_output=False,
             ),
         ),
-        "text": make_pipeline(FunctionTransformer(as_text, feature_names_out="one-to-one"), _target_encoder(seed)),
+        "text": make_pipeline(CellTexts(), _target_encoder(seed)),
     }
     used = [(kind, step, by_kind[kind]) for kind, step in steps.items() if kind in by_kind]
     if not used:

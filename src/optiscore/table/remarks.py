@@ -67,7 +67,7 @@ def remarks(trained: TableModel) -> list[str]:
     if never := [name for name, count in zip(trained.labels, named, strict=True) if not count]:
         said.append(f"It never predicts {', '.join(map(repr, never))}.")
     if trained.n_certain == 0:
-        what = "certified factor above 1" if trained.kind == OPTIMISTIC else "decision confidence above 0.95"
+        what = "certified factor above 1" if trained.kind == OPTIMISTIC else "stability above 0.95"
         said.append(f"No training row has a {what}: no decision is sure. More rows or fewer columns would help.")
     said += [f"{name} could not be trained for comparison: {why}" for name, why in trained.failed_peers.items()]
     if trained.n_copies > _MANY_COPIES * (trained.n_sampled or trained.n_rows):

@@ -104,7 +104,7 @@ def try_model(name: str, classifier: Any, trial: Trial, advance: Callable[[int],
         advance(1)
     of = "" if len(judged) == len(truth) else f" of {len(judged):,} random rows"
     how = f"{n_folds}-fold cross-validation{of}"
-    return Tried(name, fitted, judged, predicted, log_losses(proba.T, codes), how)
+    return Tried(name, fitted, judged, predicted, log_losses(proba, codes), how)
 
 
 def rows_to_judge(codes: np.ndarray, seed: int) -> np.ndarray:

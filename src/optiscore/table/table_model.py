@@ -100,7 +100,7 @@ class TableModel:
     confusion : list of list of int
         Training rows by class and by prediction of models that have not seen them.
     n_certain : int or None
-        How many of these rows have a decision confidence above 0.95, or a certified factor above 1; None where the
+        How many of these rows have a stability above 0.95, or a certified factor above 1; None where the
         model has neither.
     n_copies : int
         Training rows that are exact copies of earlier ones.

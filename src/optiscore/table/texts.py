@@ -4,9 +4,29 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 #: What stands for a missing cell.
 MISSING_TEXT = "(missing)"
+
+
+# scikit-learn has no types: its classes are Any to the type checker.
+class CellTexts(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer from cells to their texts (`as_text`), for pipelines that are given other cells than the command's."""
+
+    def fit(self, X: Any, y: Any = None) -> "CellTexts":
+        """Learn the names of the columns."""
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return texts."""
+        return as_text(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 def as_text(cells: Any) -> np.ndarray:

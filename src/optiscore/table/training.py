@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from .. import ModeratedDiscriminantAnalysis
 from ..estimators.progress import Progress
-from .answers import CONFIDENCE, FACTOR, TYPICALITY, ask, senses_of
+from .answers import FACTOR, STABILITY, TYPICALITY, ask, senses_of
 from .candidates import parse_priors
 from .columns import Choices, Column, mark_labels
 from .peers import linear_discriminant, logistic_regression, quadratic_discriminant
@@ -46,7 +46,7 @@ _LEAST_TYPICALITY = 1e-8
 _FEWEST_SEARCHED = 7
 
 # Decisions with less evidence are not counted as certain.
-_SURE = {CONFIDENCE: 0.95, FACTOR: 1.0}
+_SURE = {STABILITY: 0.95, FACTOR: 1.0}
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,26 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.arrays import Array, namespace_of
 from ..numerics.types import FloatArray
 
+# Logarithms of probabilities closer than this are equal but for rounding.
+_ROUNDING = {np.float64: 1e-9, np.float32: 1e-5}
 
-def normalise(columns: Array) -> Array:
-    """Subtract the logarithm of the sum of exponentials, per sample."""
-    xp = namespace_of(columns)
-    shifted = columns - xp.max(columns, axis=0)
-    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=0))
+
+def normalise(columns: FloatArray) -> FloatArray:
+    """Subtract the logarithm of the sum of exponentials, per sample: columns are of shape (n_classes, n_samples)."""
+    shifted = columns - columns.max(axis=0)
+    return shifted - np.log(np.exp(shifted).sum(axis=0))
+
+
+def most_probable(log_proba: FloatArray) -> np.ndarray:
+    """Return the index of the largest log probability of each column; the first of those that are tied but for rounding."""
+    ties = log_proba >= log_proba.max(axis=0) - _ROUNDING[log_proba.dtype.type]
+    return ties.argmax(axis=0)
 
 
 def check_probability(value: Any, name: str) -> FloatArray:
-    """Probabilities strictly between 0 and 1."""
+    """Return probabilities strictly between 0 and 1."""
     try:
         probability = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

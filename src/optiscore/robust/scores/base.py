@@ -8,7 +8,6 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...numerics.arrays import Array, is_numpy, like, namespace_of, to_host
 from ...numerics.root_finding import find_root
 from ...numerics.types import LOG_2PI, FloatArray
 from .table import ScoreTable
@@ -239,13 +238,8 @@ class ExtremeScore(ABC):
         alpha = np.asarray(alpha, dtype=np.float64)
         return self._mixing(self._search(alpha, np.broadcast_to(self.radius, alpha.shape)), alpha)
 
-    def tabulate(
-        self, quantity: Quantity = "log_score", dtype: type = np.float64, *, prefer_table: bool = False
-    ) -> Curve:
-        """The value or the log score as a function of alpha without a search per sample: a table, built once.
-
-        At radius 0 a closed form is faster, except for arrays of other libraries, whose work stays on their device only
-        with a table.
+    def tabulate(self, quantity: Quantity = "log_score", dtype: type = np.float64) -> Curve:
+        """Return the value or the log score as a function of alpha without a search per sample: a table, made once.
 
         Parameters
         ----------
@@ -253,13 +247,11 @@ class ExtremeScore(ABC):
             What is tabulated.
         dtype : type, default=numpy.float64
             Type of the results, float64 or float32.
-        prefer_table : bool, default=False
-            A table also where a closed form would do.
 
         Returns
         -------
         callable
-            From arrays of alpha to arrays of the quantity.
+            From arrays of alpha to arrays of the quantity: at radius 0 in closed form.
 
         Raises
         ------
@@ -272,10 +264,26 @@ class ExtremeScore(ABC):
             raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
         if np.ndim(self.radius):
             raise ValueError("a table is made for one radius; solve for an array of radii.")
+        return self.closed_form(quantity, dtype) or _table(self, quantity, np.dtype(dtype).name)
+
+    def closed_form(self, quantity: Quantity, dtype: type) -> Curve | None:
+        """Return the value or the log score in closed form, where there is one.
+
+        Parameters
+        ----------
+        quantity : {"log_score", "value"}
+            What is asked for.
+        dtype : type
+            Type of the results, float64 or float32.
+
+        Returns
+        -------
+        callable or None
+        """
         value = self._value_without_search()
-        if value is not None and not (prefer_table and self.radius == 0):
-            return ClosedForm(value, self.log_of if quantity == "log_score" else None, np.dtype(dtype))
-        return _table(self, quantity, np.dtype(dtype).name)
+        if value is None:
+            return None
+        return partial(_clipped, value, self.log_of if quantity == "log_score" else None, np.dtype(dtype))
 
     @property
     def pivot(self) -> float:
@@ -340,23 +348,11 @@ class ExtremeScore(ABC):
         """Coefficients of the extremal moments at the solution z."""
 
 
-@dataclass(frozen=True)
-class ClosedForm:
-    """A value, or its logarithm, that needs neither a search nor a table; it is called like one."""
-
-    value: Curve
-    log_of: Curve | None
-    dtype: np.dtype
-
-    def __call__(self, alpha: Array) -> Array:
-        """Values at an array of alphas, in the curve's own type."""
-        if namespace_of(alpha) is np:
-            alpha = np.asarray(alpha)
-        if not is_numpy(alpha):
-            return like(self(to_host(alpha)), alpha, alpha.dtype)
-        ceiling = min(ALPHA_CEILING, float(np.finfo(self.dtype).max))
-        value = self.value(np.clip(np.asarray(alpha, dtype=self.dtype), 0, ceiling))
-        return value if self.log_of is None else self.log_of(value)
+def _clipped(value: Curve, log_of: Curve | None, dtype: np.dtype, alpha: FloatArray) -> FloatArray:
+    """Return a closed form, or its logarithm, where numbers do not overflow."""
+    ceiling = min(ALPHA_CEILING, float(np.finfo(dtype).max))
+    values = value(np.clip(np.asarray(alpha, dtype=dtype), 0, ceiling))
+    return values if log_of is None else log_of(values)
 
 
 # A table takes between 0.3 and 1.6 MB.

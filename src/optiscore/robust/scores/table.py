@@ -1,14 +1,15 @@
-"""Tabulated scores: cubic pieces in the distance, so that no sample needs a search."""
+"""Tabulated scores: cubic pieces in the distance, built where they are asked for, so that no sample needs a search."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from functools import cache
+from threading import Lock
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import ArrayLike
 
-from ...numerics.arrays import Array, is_numpy, namespace_of
-from ...numerics.backend import backend_of
 from ...numerics.types import FloatArray
-from ...numerics.workspace import FRESH, Workspace
 
 #: The table ends here; larger squared distances are solved exactly.
 ALPHA_MAX = 1e12
@@ -16,7 +17,13 @@ ALPHA_MAX = 1e12
 # Pieces per octave of the distance, as a power of two. A cubic piece of relative width h = 2**-9 is off by
 # h**4/384 times the fourth logarithmic derivative: some 1e-13 of the value.
 _PIECES_LOG2 = 9
-_TOLERANCE = {np.float64: 1e-11, np.float32: 1e-7}
+_PER_OCTAVE = 2**_PIECES_LOG2
+
+# The curve is solved for at so many Chebyshev points of each quarter of an octave, or of a part that is shorter by
+# factors of four where the last coefficients of a polynomial say that it is not exact to rounding.
+_NODES, _PARTS, _MOST_PARTS, _NEGLIGIBLE = 12, 4, 64, 1e-12
+
+_TOLERANCE = {np.float64: 2e-12, np.float32: 2e-8}
 _FINEST_ORIGIN = -48
 
 # Stands for distance 0, where a derivative by alpha may be infinite while the one by distance is not.
@@ -24,13 +31,171 @@ _NEAR_ZERO = 1e-100
 
 CurveWithSlope: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
+#: Values of several curves: of curve rows[i] at alpha[i].
+Curves: TypeAlias = Callable[[np.ndarray, FloatArray], FloatArray]
+
+_T = np.cos(np.pi * np.arange(_NODES) / (_NODES - 1))[::-1]
+_TO_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(_T, _NODES - 1))
+
+
+@cache
+def _interpolation(parts: int) -> tuple[FloatArray, FloatArray]:
+    """Return matrices from values at the points of a part to those, and to slopes, at the ends of its pieces."""
+    ends = np.linspace(-1, 1, _PER_OCTAVE // parts + 1)
+    values = chebyshev.chebvander(ends, _NODES - 1) @ _TO_COEFFICIENTS
+    # The ends of neighbouring parts are the same points.
+    values[[0, -1]] = np.eye(_NODES)[[0, -1]]
+    return values.T, chebyshev.chebval(ends, chebyshev.chebder(_TO_COEFFICIENTS))
+
+
+class CurveTables:
+    """Smooth functions of alpha, one per row, as tables of cubics in the distance s = sqrt(alpha).
+
+    Around a pivot p, where a function bends most or has a kink, pieces are finest: they have the same number in every
+    octave of y = |s - p| + origin, so that the leading bits of y name the piece. Octaves are built when a sample falls in
+    them; what is in them does not depend on when, nor on what else is asked for.
+
+    Parameters
+    ----------
+    curves : callable
+        ``curves(rows, alpha)``, elementwise.
+    pivots : sequence of float
+        Of each row.
+    dtype : numpy.float64 or numpy.float32
+        Type in which the table computes; its index has as many bits.
+    """
+
+    def __init__(self, curves: Curves, pivots: Sequence[float], dtype: Any) -> None:
+        self.dtype, self._curves = np.dtype(dtype), curves
+        self._pivots = np.array(pivots, dtype=np.float64)
+        self._sides = 2 if self._pivots.any() else 1
+        self._origins = self._choose_origins()
+        reach = np.maximum(self._pivots, np.sqrt(ALPHA_MAX) - self._pivots) + self._origins
+        self._n_octaves = int(np.ceil(np.log2(reach / self._origins)).max())
+        self._is_built = np.zeros(len(self._pivots) * self._sides * self._n_octaves, dtype=bool)
+        # What is not built yet is not a number: that is how it is noticed.
+        self._coefficients = np.full((4, len(self._is_built) * _PER_OCTAVE), np.nan, dtype=self.dtype)
+        bits = np.dtype(f"i{self.dtype.itemsize}").type
+        self._shift = bits(np.finfo(self.dtype).nmant - _PIECES_LOG2)
+        self._mask = bits(-1) << self._shift
+        self._pivot, self._origin = (each.astype(self.dtype)[:, None] for each in (self._pivots, self._origins))
+        first = np.arange(len(self._pivots))[:, None] * (self._sides * self._n_octaves * _PER_OCTAVE)
+        self._first = (first - (self._origin.view(bits) >> self._shift)).astype(bits)
+
+    def __call__(self, alpha: FloatArray) -> FloatArray:
+        """Return values at alphas of shape (n_rows, n_samples), both in the table's own type."""
+        limit = np.finfo(self.dtype).max
+        is_far = not alpha.max(initial=0) <= ALPHA_MAX
+        values, index = self._look_up(np.minimum(alpha, self.dtype.type(ALPHA_MAX)) if is_far else alpha)
+        # One number tells whether all are.
+        if np.isnan(values.sum()):
+            self._build(np.unique(index[np.isnan(values)] >> _PIECES_LOG2))
+            values, _ = self._look_up(np.minimum(alpha, self.dtype.type(ALPHA_MAX)) if is_far else alpha)
+        if is_far:
+            rows, columns = np.nonzero(alpha > ALPHA_MAX)
+            far = self._curves(rows, alpha[rows, columns].astype(np.float64))
+            values[rows, columns] = far.clip(-limit, limit)
+        return values
+
+    def _look_up(self, alpha: FloatArray) -> tuple[FloatArray, np.ndarray]:
+        """Return values, which are no numbers where the table is not built, and the indices of their pieces."""
+        y = np.sqrt(alpha)
+        if self._sides > 1:
+            y -= self._pivot
+            below = y < 0
+            np.abs(y, out=y)
+        y += self._origin
+        bits = y.view(self._first.dtype)
+        index = np.right_shift(bits, self._shift)
+        index += self._first
+        if self._sides > 1:
+            index += below * self._first.dtype.type(self._n_octaves * _PER_OCTAVE)
+        start = np.bitwise_and(bits, self._mask).view(y.dtype)
+        y -= start
+        c0, c1, c2, c3 = self._coefficients
+        values: FloatArray = c3.take(index, mode="clip")
+        for c in (c2, c1, c0):
+            values *= y
+            values += c.take(index, out=start, mode="clip")
+        return values, index
+
+    def _build(self, octaves: np.ndarray) -> None:
+        """Build octaves, by their places in the table."""
+        with _lock:
+            todo = octaves[~self._is_built[octaves]]
+            if not todo.size:
+                return
+            rows, place = np.divmod(todo, self._sides * self._n_octaves)
+            side, octave = np.divmod(place, self._n_octaves)
+            cubics = self._cubics(rows, side, self._origins[rows] * 2.0**octave, self._origins[rows])
+            pieces = todo[:, None] * _PER_OCTAVE + np.arange(_PER_OCTAVE)
+            self._coefficients[:, pieces.ravel()] = cubics.reshape(4, -1)
+            self._is_built[todo] = True
+
+    def _cubics(
+        self, rows: np.ndarray, side: np.ndarray, start: FloatArray, origin: FloatArray, parts: int = _PARTS
+    ) -> FloatArray:
+        """Return the pieces (4, n, per octave) of octaves from ``start`` on, in powers of the distance to their starts."""
+        a = start[:, None] * (1 + np.arange(parts) / parts)
+        half = start[:, None, None] / (2 * parts)
+        y = a[:, :, None] + half * (1 + _T)
+        found = self._at(rows, side, y, origin)
+        to_values, to_slopes = _interpolation(parts)
+        values, slopes, h = found @ to_values, found @ to_slopes / half, start[:, None] / _PER_OCTAVE
+        value, right, slope, slope_right = (
+            ends.reshape(len(rows), -1) for each in (values, slopes) for ends in (each[:, :, :-1], each[:, :, 1:])
+        )
+        secant = (right - value) / h
+        cubics = np.stack(
+            [value, slope, (3 * secant - 2 * slope - slope_right) / h, (slope + slope_right - 2 * secant) / h**2]
+        )
+        if parts < _MOST_PARTS:
+            tail = np.abs(found @ _TO_COEFFICIENTS[-2:].T).max(axis=(1, 2))
+            rough = np.flatnonzero(tail > _NEGLIGIBLE * np.maximum(1, np.abs(found).max(axis=(1, 2))))
+            if rough.size:
+                cubics[:, rough] = self._cubics(rows[rough], side[rough], start[rough], origin[rough], 4 * parts)
+        return cubics
+
+    def _at(self, rows: np.ndarray, side: np.ndarray, y: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return the curves of some rows at places y of shape (n_rows, ...), on the side beyond the pivot or before it."""
+        shape = (-1, *[1] * (y.ndim - 1))
+        sign = np.where(side == 0, 1.0, -1.0)
+        s = self._pivots[rows].reshape(shape) + sign.reshape(shape) * (y - origin.reshape(shape))
+        alpha = np.square(np.where(s == 0, _NEAR_ZERO, s))
+        return self._curves(np.repeat(rows, alpha[0].size), alpha.ravel()).reshape(y.shape)
+
+    def _choose_origins(self) -> FloatArray:
+        """Return the largest origins whose first two octaves of pieces meet the tolerance at their midpoints."""
+        exponents = np.zeros(len(self._pivots))
+        todo = np.arange(len(exponents))
+        while todo.size:
+            todo = todo[self._errors(todo, 2.0 ** exponents[todo]) > _TOLERANCE[self.dtype.type]]
+            exponents[todo] -= 4
+            todo = todo[exponents[todo] > _FINEST_ORIGIN]
+        return 2.0**exponents
+
+    def _errors(self, rows: np.ndarray, origins: FloatArray) -> FloatArray:
+        """Return the largest errors of the first two octaves of pieces, relative to values beyond 1.
+
+        The error of a cubic in the middle of its piece, where it is largest, is told from the next derivative: from how
+        much the third one changes from piece to piece.
+        """
+        each = np.tile(rows, 2 * self._sides)
+        side = np.repeat(np.arange(self._sides), 2 * len(rows))
+        origin = np.tile(origins, 2 * self._sides)
+        start = origin * np.tile(np.repeat([1.0, 2.0], len(rows)), self._sides)
+        c0, _, _, c3 = self._cubics(each, side, start, origin)
+        h = start[:, None] / _PER_OCTAVE
+        # f = 6 (change of c3)/h, and the error is h^4 f/384.
+        error = np.abs(np.diff(c3, axis=1)) * h**3 / 64 / np.maximum(1, np.abs(c0[:, 1:]))
+        return error.max(axis=1).reshape(-1, len(rows)).max(axis=0)
+
 
 class ScoreTable:
     """A smooth function of alpha as a table of cubics in the distance s = sqrt(alpha).
 
-    Let y = abs(s - pivot) + origin, with origin a power of two. The leading bits of the floating-point number y name
-    the piece, the other ones the place in it: pieces get longer in proportion to y, and finding one takes a shift.
-    The origin is chosen so small that the first octaves, where the function bends most, are met as well.
+    Around a pivot p, where the function bends most or has a kink, pieces are finest: they have the same number in every
+    octave of |s - p|. They are built when they are first asked for.
 
     Parameters
     ----------
@@ -52,125 +217,18 @@ class ScoreTable:
     True
     """
 
-    pieces_log2 = _PIECES_LOG2
-    alpha_max = ALPHA_MAX
-
     def __init__(self, curve: CurveWithSlope, pivot: float = 0.0, dtype: type = np.float64) -> None:
-        self.dtype = np.dtype(dtype)
-        self._curve = curve
-        self.pivot = float(pivot)
-        self._sides = (1, -1) if pivot > 0 else (1,)
-        self.origin = self._choose_origin()
-        reach = max(self.pivot, np.sqrt(ALPHA_MAX) - self.pivot) + self.origin
-        n_octaves = int(np.ceil(np.log2(reach / self.origin)))
-        pieces = [self._hermite(side, self.origin, n_octaves)[0] for side in self._sides]
-        self.n_pieces = pieces[0].shape[1]
-        self.coefficients: FloatArray = np.concatenate(pieces, axis=1).astype(dtype)
+        self.dtype, self.pivot, self._curve = np.dtype(dtype), float(pivot), curve
+        self._table = CurveTables(self._values, [self.pivot], dtype)
 
-    def __call__(self, alpha: Array) -> Array:
-        """Values at an array of alphas of any library, in the table's own type; at most `ALPHA_MAX` unless NumPy's."""
-        if namespace_of(alpha) is np:
-            alpha = np.asarray(alpha, dtype=self.dtype)
-        values = backend_of(alpha).look_up(self, alpha)
-        if is_numpy(alpha) and alpha.size and alpha.max() > ALPHA_MAX:
-            far = alpha > ALPHA_MAX
-            limit = np.finfo(self.dtype).max
-            values[far] = self._curve(alpha[far].astype(np.float64))[0].clip(-limit, limit)
-        return values
+    def __call__(self, alpha: ArrayLike) -> FloatArray:
+        """Return values at an array of alphas, in the table's own type."""
+        given = np.asarray(alpha, dtype=self.dtype)
+        return self._table(given.reshape(1, -1)).reshape(given.shape)
 
-    def _choose_origin(self) -> float:
-        """The largest origin whose first two octaves of pieces meet the tolerance at their midpoints."""
-        exponent = 0
-        while exponent > _FINEST_ORIGIN and max(self._error(side, 2.0**exponent) for side in self._sides) > 1:
-            exponent -= 4
-        return 2.0**exponent
-
-    def _error(self, side: int, origin: float) -> float:
-        """Largest error of the first two octaves of pieces, in units of the tolerance."""
-        (c0, c1, c2, c3), width = self._hermite(side, origin, 2)
-        t = width / 2
-        middle = self.pivot + side * (np.cumsum(width) - t)
-        exact = self._curve(middle**2)[0]
-        error = np.abs(c0 + t * (c1 + t * (c2 + t * c3)) - exact) / np.maximum(1, np.abs(exact))
-        return float(error.max()) / _TOLERANCE[self.dtype.type]
-
-    def _hermite(self, side: int, origin: float, n_octaves: int) -> tuple[FloatArray, FloatArray]:
-        """Cubics that match value and slope at the ends of each piece, in powers of the distance to its start."""
-        per_octave = 2**_PIECES_LOG2
-        octave, place = np.divmod(np.arange(n_octaves * per_octave + 1), per_octave)
-        y = origin * 2.0**octave * (1 + place / per_octave)
-        s = self.pivot + side * (y - origin)
-        s[s == 0] = _NEAR_ZERO
-        value, by_alpha = self._curve(s**2)
-        slope = side * 2 * s * by_alpha
-        h = np.diff(y)
-        secant = np.diff(value) / h
-        left, right = slope[:-1], slope[1:]
-        cubics = np.stack([value[:-1], left, (3 * secant - 2 * left - right) / h, (left + right - 2 * secant) / h**2])
-        return cubics, h
+    def _values(self, _: np.ndarray, alpha: FloatArray) -> FloatArray:
+        return self._curve(alpha)[0]
 
 
-class JointTable:
-    """Several tables that are looked up at once, one for each row of alphas: few operations on long arrays.
-
-    Parameters
-    ----------
-    tables : sequence of ScoreTable
-        Tables of one type; those that are the same are kept once.
-    offsets : ndarray of shape (n_tables,)
-        What is added to the values of each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from optiscore.scores import GaussianOptimistic
-    >>> from optiscore.robust.scores.table import JointTable
-    >>> tables = [GaussianOptimistic(radius, 2).tabulate() for radius in (0.1, 0.5)]
-    >>> alpha = np.array([[1.0, 4.0, 9.0], [0.0, 2.0, 1e6]])
-    >>> joint = JointTable(tables, np.array([0.0, 1.0]))
-    >>> bool(np.allclose(joint(alpha), [tables[0](alpha[0]), tables[1](alpha[1]) + 1.0], rtol=1e-12))
-    True
-    """
-
-    def __init__(self, tables: Sequence[ScoreTable], offsets: FloatArray) -> None:
-        distinct = list(dict.fromkeys(tables))
-        sizes = np.cumsum([0, *(table.coefficients.shape[1] for table in distinct)])
-        first = np.array([sizes[distinct.index(table)] for table in tables])
-        dtype = tables[0].dtype
-        bits = np.dtype(f"i{dtype.itemsize}").type
-        self._shift = bits(np.finfo(dtype).nmant - _PIECES_LOG2)
-        self._mask = bits(-1) << self._shift
-        self._pivot, self._origin, self._offsets = (
-            np.array(values, dtype=dtype)[:, None]
-            for values in ([table.pivot for table in tables], [table.origin for table in tables], offsets)
-        )
-        self._first = (first[:, None] - (self._origin.view(bits) >> self._shift)).astype(bits)
-        self._n_pieces = np.array([table.n_pieces for table in tables], dtype=bits)[:, None]
-        self._has_pivot = bool(self._pivot.any())
-        self._coefficients = np.concatenate([table.coefficients for table in distinct], axis=1)
-
-    def __call__(self, alpha: FloatArray, room: Workspace = FRESH, name: str = "values") -> FloatArray:
-        """Values at alphas of shape (n_tables, n_samples), between 0 and `ALPHA_MAX`, in the tables' own type.
-
-        They are in the array of that name in a workspace.
-        """
-        y = np.sqrt(alpha, out=room.like("scratch 0", alpha))
-        if self._has_pivot:
-            y -= self._pivot
-            below = y < 0
-            np.abs(y, out=y)
-        y += self._origin
-        bits = y.view(self._first.dtype)
-        index = np.right_shift(bits, self._shift, out=room.like("scratch 1", y).view(bits.dtype))
-        index += self._first
-        if self._has_pivot:
-            index += below * self._n_pieces
-        start = np.bitwise_and(bits, self._mask, out=room.like("scratch 2", y).view(bits.dtype)).view(y.dtype)
-        y -= start
-        c0, c1, c2, c3 = self._coefficients
-        values = c3.take(index, out=room.like(name, y), mode="clip")
-        for c in (c2, c1, c0):
-            values *= y
-            values += c.take(index, out=start, mode="clip")
-        values += self._offsets
-        return values
+# Tables are built by one thread at a time; one that is read meanwhile has pieces that are whole, or no numbers.
+_lock = Lock()

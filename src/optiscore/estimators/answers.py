@@ -7,23 +7,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import validate_data
 
 from ..numerics.types import BoolArray, FloatArray
-from ..trust.probabilities import check_probability
+from ..trust.probabilities import check_probability, most_probable
 from ..trust.sets import Utility, best_sets
+from .results import Results
 
 
-class ProbabilisticPredictions(ClassifierMixin):  # type: ignore[misc] # scikit-learn has no types
+class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn has no types
     """A classifier that decides for the class of the largest probability."""
 
     classes_: np.ndarray
 
     @abstractmethod
     def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
-        """``function(log probabilities)`` of all samples, block by block; classes along the first axis."""
+        """Return ``function(log probabilities)`` of all samples, block by block; classes along the first axis."""
+
+    def _validate(self, X: ArrayLike) -> FloatArray:
+        """Return samples as an array of floating-point numbers."""
+        self._check_fitted()
+        samples: FloatArray = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return samples
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Labels of samples: those of the largest probability.
+        """Return the labels of samples: those of the largest probability.
 
         Parameters
         ----------
@@ -35,10 +43,10 @@ class ProbabilisticPredictions(ClassifierMixin):  # type: ignore[misc] # scikit-
         ndarray of shape (n_samples,)
             Labels.
         """
-        return self._map_log_proba(X, lambda log_proba: self.classes_.take(log_proba.argmax(axis=0)))
+        return self._map_log_proba(X, lambda log_proba: self.classes_.take(most_probable(log_proba)))
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities of the classes.
+        """Return the probabilities of the classes.
 
         Parameters
         ----------
@@ -53,7 +61,7 @@ class ProbabilisticPredictions(ClassifierMixin):  # type: ignore[misc] # scikit-
         return self._map_log_proba(X, np.exp).T
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
-        """Logarithms of `predict_proba`.
+        """Return the logarithms of `predict_proba`.
 
         Parameters
         ----------
@@ -68,7 +76,7 @@ class ProbabilisticPredictions(ClassifierMixin):  # type: ignore[misc] # scikit-
         return self._map_log_proba(X, lambda log_proba: log_proba).T
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """What the decisions are taken by: the largest column, or the sign where there are two classes.
+        """Return what the decisions are taken by: the largest column, or the sign where there are two classes.
 
         Parameters
         ----------
@@ -84,7 +92,7 @@ class ProbabilisticPredictions(ClassifierMixin):  # type: ignore[misc] # scikit-
         return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
 
     def predict_set(self, X: ArrayLike, utility: Utility = "u65", *, min_probability: float | None = None) -> BoolArray:
-        """The labels worth naming.
+        """Return the labels worth naming.
 
         Parameters
         ----------

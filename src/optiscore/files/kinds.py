@@ -1,0 +1,254 @@
+"""What the package's own objects in a model file are called, and what their members must be."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .members import Cells, Columns, Each, Labels, Members, Number, Numbers, RefusedError, Texts
+
+
+class Kind(NamedTuple):
+    """One kind of object: its public name, its type, and its members, by name where it is neither record nor estimator.
+
+    The name is what files hold: modules and types may move. A new member has a default, so that older files open.
+    """
+
+    name: str
+    module: str
+    type_name: str
+    members: Members
+    attributes: Sequence[str] | None = None
+
+
+def _search(model: Any) -> None:
+    """Candidates are all combinations; the mean score of each is that of its splits, and the best one has one."""
+    table = model.cv_results_
+    others = {(str(name), float(t)) for name, t in zip(table["param_likelihood"], table["param_pooling"], strict=True)}
+    if len(table["params"]) != len(others) * math.prod(map(len, model.radius_axes_)):
+        raise RefusedError("radius_axes_ must be those of the candidates in cv_results_")
+    splits = [column for key, column in table.items() if re.fullmatch(r"split\d+_test_score", key)]
+    means, best = table["mean_test_score"], getattr(model, "best_index_", 0)
+    if any(column.dtype.kind != "f" for column in splits):
+        raise RefusedError("cv_results_ must hold scores that are numbers")
+    if not splits or not np.allclose(np.mean(splits, axis=0), means, equal_nan=True):
+        raise RefusedError("cv_results_['mean_test_score'] must be the mean of the splits")
+    if not np.allclose(np.std(splits, axis=0), table["std_test_score"], equal_nan=True):
+        raise RefusedError("cv_results_['std_test_score'] must be the deviation of the splits")
+    if not 0 <= best < len(means) or not np.isfinite(means[best]):
+        raise RefusedError("cv_results_ must have a score of the best candidate")
+
+
+def _mixture(model: Any) -> None:
+    """As many weights as models, each with a fitted scaling, and as many classes in all of them."""
+    n_classes = {len(each.coordinate_models.gaussians.moments.priors) for each in model.models}
+    if len(model.models) != len(model.weights) or len(n_classes) != 1:
+        raise RefusedError("models and weights must go together")
+    for each in model.models:
+        z = each.coordinate_models.gaussians.moments.means.shape[1]
+        if each.scaling not in model.scalings or each.expansion.coefficients.shape[1] != z:
+            raise RefusedError("models must go with scalings and coordinates")
+
+
+def _kernel(model: Any) -> None:
+    """As many probabilities as there were training rows."""
+    gaussians = model.mixture_.models[0].coordinate_models.gaussians
+    if len(model.loo_proba_) != gaussians.moments.class_count.sum():
+        raise RefusedError("loo_proba_ must be of the length of the training rows")
+    if len(model.mixture_.models) != len(model.maps_["weight"]) or len(model.classes_) != len(gaussians.moments.priors):
+        raise RefusedError("maps_ and classes_ must go with mixture_")
+
+
+def _coordinates(model: Any) -> None:
+    """One coordinate fewer than classes."""
+    if model.expansion_.coefficients.shape[1] != len(model.classes_) - 1:
+        raise RefusedError("expansion_.coefficients must have one column fewer than classes_ has labels")
+
+
+def _increasing(model: Any) -> None:
+    """Each feature has a run of increasing values."""
+    starts = model.starts
+    if starts[0] != 0 or starts[-1] != len(model.values) or not (starts[1:] > starts[:-1]).all():
+        raise RefusedError("starts must divide the values into one run per feature")
+
+
+_D = {"n_features_in_": Number(1, 1e9, length="d")}
+_NAMES = {"feature_names_in_": Texts("d")}
+_CLASSES = {"classes_": Labels(), "priors_": Numbers("K", 0, 1, sums_to_one=True), "means_": Numbers("K d")}
+_POWER = {
+    **{name: Numbers("d") for name in ("center", "exponents", "mapped_center", "lowest", "highest")},
+    **{name: Numbers("d", 1e-300) for name in ("scale", "mapped_scale")},
+    "range": Numbers("2 d"),
+}
+_MOMENTS = {
+    "class_count": Numbers("K", 0),
+    "priors": Numbers("K", 0, 1, sums_to_one=True),
+    "means": Numbers("K z"),
+    "mean_distance": Numbers("K+1", 0),
+    "effective_features": Numbers("K+1", 0),
+    "kurtosis": Numbers("K+1"),
+    "radial_kurtosis": Numbers("K+1"),
+}
+_COVARIANCES = {"covariances": Numbers("K z z"), "covariance": Numbers("z z")}
+_OPTIMISTIC = {
+    **_CLASSES,
+    "covariances_": Numbers("K d d"),
+    "radii_": Numbers("K", 0, 1e15),
+    "offsets_": Numbers("K"),
+    "class_count_": Numbers("K", 0),
+    **_D,
+}
+_MODERATED = Members(
+    {"classes_": Labels(), **{f"{name}_": kind for name, kind in _MOMENTS.items()}},
+    {
+        **{f"{name}_": kind for name, kind in _COVARIANCES.items()},
+        "n_features_in_": Number(1, 1e9, length="in"),
+        "feature_names_in_": Texts("in"),
+    },
+)
+_TRIED = {
+    "kernel": Texts("rows"),
+    "scaling": Texts("rows"),
+    "ridge": Numbers("rows", 0),
+    "squared_error": Numbers("rows", 0),
+    "log_loss": Numbers("rows", 0, may_be_nan=True),
+    "n_rows": Numbers("rows", 1, kinds="iu"),
+}
+_MIXED = {name: _TRIED[name] for name in ("kernel", "scaling", "ridge")}
+_SEARCH = {
+    "cv_results_": Columns(
+        {
+            "mean_test_score": Numbers("rows", may_be_nan=True),
+            "std_test_score": Numbers("rows", 0, may_be_nan=True),
+            "rank_test_score": Numbers("rows", 1, kinds="iu"),
+            "param_pooling": Numbers("rows", 0, 1),
+            "param_likelihood": Cells("rows"),
+            "param_radius": Cells("rows"),
+            "params": Cells("rows"),
+        },
+        others=Cells("rows"),
+    ),
+    "radius_axes_": Each(Numbers("n", 0, 1e15)),
+}
+_ALL = (
+    Kind("OptimisticScoreClassifier", "robust.classifier", "OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)),
+    Kind(
+        "OptimisticScoreClassifierCV",
+        "robust.classifier_cv",
+        "OptimisticScoreClassifierCV",
+        Members({**_OPTIMISTIC, **_SEARCH}, _NAMES, together=_search),
+    ),
+    Kind("ModeratedDiscriminantAnalysis", "moderated.classifier", "ModeratedDiscriminantAnalysis", _MODERATED),
+    Kind(
+        "dask.OptimisticScoreClassifier", "dask.classifier", "OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)
+    ),
+    Kind("dask.ModeratedDiscriminantAnalysis", "dask.moderated", "ModeratedDiscriminantAnalysis", _MODERATED),
+    Kind(
+        "KernelDiscriminantClassifier",
+        "kernel.classifier",
+        "KernelDiscriminantClassifier",
+        Members(
+            {
+                "classes_": Labels(),
+                **_D,
+                "loo_proba_": Numbers("n K", 0, 1, sums_to_one=True),
+                "loo_log_loss_": Number(0),
+                "temperature_": Number(1e-6, 1e6),
+                "results_": Columns(_TRIED),
+                "maps_": Columns(
+                    {**_MIXED, "log_loss": Numbers("rows", 0), "weight": Numbers("rows", 0, 1, sums_to_one=True)}
+                ),
+            },
+            _NAMES,
+            together=_kernel,
+        ),
+    ),
+    Kind(
+        "KernelDiscriminantMap",
+        "kernel.map",
+        "KernelDiscriminantMap",
+        Members(
+            {
+                "classes_": Labels(),
+                **_D,
+                "ridge_": Number(0, 1e15),
+                "results_": Columns({name: kind for name, kind in _TRIED.items() if name != "log_loss"}),
+            },
+            _NAMES,
+            together=_coordinates,
+        ),
+    ),
+    Kind(
+        "PowerMap",
+        "moderated.power",
+        "PowerMap",
+        Members({**_D, **{f"{name}_": kind for name, kind in _POWER.items()}}, _NAMES),
+    ),
+    Kind("RidgeCovariance", "moments.covariance", "RidgeCovariance", Members({})),
+    Kind("DateParts", "table.dates", "DateParts", Members({})),
+    Kind("CellTexts", "table.texts", "CellTexts", Members({})),
+    Kind(
+        "moment sums",
+        "moments.sums",
+        "MomentSums",
+        Members(
+            {
+                "origin": Numbers("d"),
+                "unit": Numbers("d", 1e-300),
+                "gram": Numbers("2*d+1 2*d+1"),
+                "lowest": Numbers("d"),
+                "highest": Numbers("d"),
+                "resolution": Number(1e-20, 1e-2),
+            }
+        ),
+        ("origin", "unit", "gram", "lowest", "highest", "resolution"),
+    ),
+    Kind("power transform", "moderated.power", "PowerTransform", Members(_POWER)),
+    Kind("Gaussian moments", "moderated.gaussians", "GaussianMoments", Members(_MOMENTS, _COVARIANCES)),
+    Kind("Gaussians", "moderated.gaussians", "Gaussians", Members({}), ("moments",)),
+    Kind("typicality model", "kernel.classifier", "TypicalityModel", Members({})),
+    Kind("coordinate models", "kernel.mixture", "CoordinateModels", Members({"sharpness": Number(0, 1e6)})),
+    Kind("kernel model", "kernel.mixture", "KernelModel", Members({})),
+    Kind(
+        "kernel mixture",
+        "kernel.mixture",
+        "KernelMixture",
+        Members({"weights": Numbers("m", 0, 1, sums_to_one=True), "temperature": Number(1e-6, 1e6)}, together=_mixture),
+    ),
+    Kind(
+        "kernel expansion",
+        "kernel.search",
+        "KernelExpansion",
+        Members(
+            {"anchors": Numbers("n d"), "coefficients": Numbers("n m"), "offset": Numbers("m"), "bandwidth": Number(0)}
+        ),
+        ("kernel", "anchors", "bandwidth", "coefficients", "offset"),
+    ),
+    Kind(
+        "standardised",
+        "kernel.scalings",
+        "Standardised",
+        Members(
+            {"center": Numbers("d"), "scale": Numbers("d", 1e-300), "lowest": Numbers("d"), "highest": Numbers("d")}
+        ),
+        ("center", "scale", "lowest", "highest"),
+    ),
+    Kind(
+        "normal scores",
+        "kernel.scalings",
+        "NormalScores",
+        Members(
+            {"values": Numbers("n"), "scores": Numbers("n"), "starts": Numbers("d", 0, kinds="iu")},
+            together=_increasing,
+        ),
+        ("values", "scores", "starts"),
+    ),
+)
+
+#: By the names in files.
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {kind.name: kind._replace(module=f"optiscore.{kind.module}") for kind in _ALL}
+)

@@ -1,0 +1,222 @@
+"""What a fitted moderated classifier says of samples: probabilities, intervals, stability and typicality."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..estimators.answers import ProbabilisticAnswers
+from ..estimators.streaming import Streaming
+from ..estimators.validation import resolve_priors
+from ..numerics.blocks import map_blocks
+from ..numerics.types import FloatArray
+from ..trust.probabilities import check_probability, most_probable
+from .certainty import Certificate, least_certificate, widest_interval
+from .gaussians import GaussianMoments, Gaussians
+from .power import PowerMap
+
+
+class ModeratedAnswers(ProbabilisticAnswers, Streaming):
+    """Everything that is said of samples once the moments are known."""
+
+    feature_map_: Any
+    priors_: FloatArray
+    class_count_: FloatArray
+    means_: FloatArray
+    _model: Gaussians
+
+    def _build(self) -> Gaussians:
+        return Gaussians(GaussianMoments(*(getattr(self, f"{name}_") for name in GaussianMoments._fields)))
+
+    def with_priors(self, priors: Any) -> Self:
+        """Return a fitted copy for other class probabilities.
+
+        Parameters
+        ----------
+        priors : array-like of shape (n_classes,), dict or "equal"
+            Class probabilities in the order of `classes_`, by label, or all the same. None takes the fractions of the
+            training samples.
+
+        Returns
+        -------
+        ModeratedDiscriminantAnalysis
+
+        Examples
+        --------
+        >>> from optiscore import ModeratedDiscriminantAnalysis
+        >>> model = ModeratedDiscriminantAnalysis(feature_map=None).fit([[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1])
+        >>> rare = model.with_priors({0: 0.9, 1: 0.1})
+        >>> bool(rare.predict_proba([[2.0]])[0, 1] < model.predict_proba([[2.0]])[0, 1])
+        True
+        """
+        self._check_fitted()
+        return self._copy_with(priors_=resolve_priors(priors, self.classes_.tolist(), self.class_count_))
+
+    def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
+        return self._map(X, lambda Z: function(self._model.log_proba(Z)))
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities of the classes, moderated by the sampling error: for predictions and decisions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Means over what the moments may be, given the training samples. Such a mean of a skewed distribution can lie
+            outside of `predict_proba_interval`, which is about `nominal_proba`.
+        """
+        return super().predict_proba(X)
+
+    def nominal_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities of the classes with the moments taken as exact, as plain discriminant analysis has them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The mean of both models' posteriors.
+        """
+        return self._map(X, lambda Z: np.exp(self._model.nominal_log_proba(Z))).T
+
+    def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Interval of every class's posterior, from sampling error alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        confidence_level : float, default=0.9
+            Probability, between 0 and 1, with which the posterior of the same model with the population's moments
+            shall lie in the interval.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples, n_classes)
+            Ends of the interval; with two models, the smaller and the larger of theirs. Exact up to the limit of
+            the likelihood ratio for two classes, conservative for more.
+        """
+        level = float(check_probability(confidence_level, "confidence_level"))
+        lower, upper = self._map(X, lambda Z: widest_interval(self._model.models, Z, level))
+        return lower.T, upper.T
+
+    def likelihood_ratio(self, X: ArrayLike) -> tuple[FloatArray, np.ndarray]:
+        """Evidence of the training samples for the predicted labels: twice the log likelihood ratio that another costs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ratio : ndarray of shape (n_samples,)
+            T, the least over rivals and models; negative where a model prefers the rival to the predicted label.
+        rival : ndarray of shape (n_samples,)
+            The label that it belongs to.
+        """
+        certificate = self._certify(X)
+        return certificate.ratio, self.classes_.take(certificate.rival)
+
+    def stability(self, X: ArrayLike) -> FloatArray:
+        """How surely the predicted label is that of the best classifier of this kind, given the sampling error.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Phi(sqrt T) for the least likelihood ratio T over all rivals: 0.5 on the boundary, 0.95 for T = 2.71. With
+            two models the smaller value; below 0.5 where one of them prefers another label.
+
+        Notes
+        -----
+        Each pair of a predicted class and a rival is searched by itself: with dozens of classes this takes seconds,
+        however few the samples are.
+        """
+        return self._certify(X).stability
+
+    def typicality(self, X: ArrayLike) -> FloatArray:
+        """How usual samples are: the p-value of the distance to the nearest class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Probability, for the class for which it is largest, that a new sample of it is as far from its mean
+            (Hotelling's F, with the class's kurtosis). A point unlike anything in training has a value near 0, whatever
+            probabilities it gets. With two models, the covariances of the classes' own decide. The power map goes on
+            linearly beyond the training range here, instead of being clipped.
+        """
+        return self._map(X, lambda Z: self._model.typicality(Z).astype(Z.dtype, copy=False), goes_on=True)
+
+    def score_samples(self, X: ArrayLike) -> FloatArray:
+        """Log density of samples under all classes together, in the mapped features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Logarithm of the mean of both models' densities. Where squared distances would exceed the range of numbers,
+            they are limited.
+        """
+        return self._map(X, self._model.log_density)
+
+    def _certify(self, X: ArrayLike) -> Certificate:
+        def certificate(Z: FloatArray) -> tuple[FloatArray, np.ndarray]:
+            ratio, rival = least_certificate(self._model.models, Z, most_probable(self._model.log_proba(Z)))
+            with np.errstate(over="ignore"):
+                return ratio.astype(Z.dtype, copy=False), rival
+
+        return Certificate(*self._map(X, certificate))
+
+    def _map(self, X: ArrayLike, function: Callable[[FloatArray], Any], *, goes_on: bool = False) -> Any:
+        """Return ``function`` of all samples as the models see them, block by block.
+
+        Beyond the training range the power map may go on.
+        """
+        samples = self._validate(X)
+        n_classes, d = self.means_.shape
+        return map_blocks(
+            lambda block: function(self._mapped(block, goes_on)),
+            samples,
+            width=max(n_classes, d // 4),
+            operations=2 * n_classes * d,
+        )
+
+    def _mapped(self, block: FloatArray, goes_on: bool) -> FloatArray:
+        feature_map = self.feature_map_
+        if feature_map is None:
+            return block
+        is_power = goes_on and isinstance(feature_map, PowerMap)
+        return check_mapped(feature_map.extrapolate(block) if is_power else feature_map.transform(block), block)
+
+
+def check_mapped(mapped: Any, samples: FloatArray) -> FloatArray:
+    """Return what a feature map makes of samples as an array of their type; raise if it is none."""
+    array = np.asarray(mapped.toarray() if hasattr(mapped, "toarray") else mapped)
+    if array.ndim != 2 or len(array) != len(samples):
+        raise ValueError(f"feature_map must return one row per sample, got shape {array.shape} for {len(samples)}.")
+    array = array.astype(samples.dtype, copy=False)
+    if not np.isfinite(array).all():
+        raise ValueError("feature_map returned NaN or infinity; choose a map that keeps numbers finite.")
+    return array

@@ -1,0 +1,149 @@
+"""Gaussian classes from labelled samples: moments with what is known of their error, and one or two models averaged."""
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..moments.estimates import Estimate, own_estimates, shared_estimate
+from ..moments.factors import Factor, factorise
+from ..moments.labelled import ClassData
+from ..numerics.types import FloatArray
+from .models import GaussianModel, OwnModel, SharedModel
+
+# Sizes of classes, or sums of weights, between which evidence is computed: beyond, the moments are exact or unknown.
+_FEWEST, _MOST = 1e-30, 1e30
+
+
+class GaussianMoments(NamedTuple):
+    """Moments of all classes, and last, where there is one more entry than classes, those of the deviations together.
+
+    ``covariances`` or ``covariance`` is None where the classes have none of their own, or share none.
+    """
+
+    class_count: FloatArray
+    priors: FloatArray
+    means: FloatArray
+    covariances: FloatArray | None
+    covariance: FloatArray | None
+    mean_distance: FloatArray
+    effective_features: FloatArray
+    kurtosis: FloatArray
+    radial_kurtosis: FloatArray
+
+
+class Gaussians:
+    """One or two Gaussian models of the same classes, whose posteriors are averaged.
+
+    Parameters
+    ----------
+    moments : GaussianMoments
+        What they are made of.
+    own, shared : list of Factor and Factor, default=None
+        Factors of the covariances, where they are known already.
+    """
+
+    def __init__(
+        self, moments: GaussianMoments, own: Sequence[Factor] | None = None, shared: Factor | None = None
+    ) -> None:
+        self.moments, self.models = moments, list[GaussianModel]()
+        n, log_priors, means = moments.class_count.clip(_FEWEST, _MOST), np.log(moments.priors), moments.means
+        if moments.covariances is not None:
+            factors = own or [factorise(S, f"covariances[{c}]") for c, S in enumerate(moments.covariances)]
+            of_classes = (column[:-1] for column in (*moments[6:], moments.mean_distance))
+            self.models.append(OwnModel(n, log_priors, means, factors, *of_classes))
+        if moments.covariance is not None:
+            factor = shared or factorise(moments.covariance, "covariance")
+            effective, radial, distance = (
+                float(column[-1])
+                for column in (moments.effective_features, moments.radial_kurtosis, moments.mean_distance)
+            )
+            self.models.append(SharedModel(n, log_priors, means, factor, effective, radial, distance))
+
+    def log_proba(self, Z: FloatArray) -> FloatArray:
+        """Return log posteriors (n_classes, n_samples), moderated by the sampling error."""
+        return average([model.moderated_log_proba(model.distances(Z)) for model in self.models])
+
+    def nominal_log_proba(self, Z: FloatArray) -> FloatArray:
+        """Return log posteriors with the moments taken as exact."""
+        return average([model.nominal_log_proba(model.distances(Z)) for model in self.models])
+
+    def log_density(self, Z: FloatArray) -> FloatArray:
+        """Return the log density of samples under all classes together."""
+        joint = np.concatenate([model.log_joint(model.distances(Z)) for model in self.models])
+        return logsumexp(joint, axis=0) - np.log(len(self.models), dtype=joint.dtype)
+
+    def typicality(self, Z: FloatArray) -> FloatArray:
+        """Return the p-value of the distance to the nearest class, by the model that assumes least."""
+        model = self.models[0]
+        return model.tail_probability(model.distances(Z).astype(np.float64, copy=False)).max(axis=0)
+
+
+def fit_gaussians(
+    classes: Sequence[ClassData],
+    priors: FloatArray,
+    covariance: str = "both",
+    covariance_estimator: Any = None,
+    *,
+    least_variance: float = 0.0,
+) -> Gaussians:
+    """Return Gaussian models of labelled samples; each covariance is factorised once.
+
+    Parameters
+    ----------
+    classes : sequence of ClassData
+        What is known of each class.
+    priors : ndarray of shape (n_classes,)
+        Class probabilities.
+    covariance : {"both", "own", "shared"}, default="both"
+        Which models.
+    covariance_estimator : estimator or None, default=None
+        None stands for shrinkage.
+    least_variance : float, default=0
+        Where the variance in some direction may be smaller, this much is added in all: rounding of samples, relative to
+        their spread, shows in distances.
+    """
+    class_count = np.array([known.sums.weight_sum for known in classes])
+    own = [] if covariance == "shared" else own_estimates(classes, covariance_estimator)
+    shared = None
+    if covariance != "own":
+        # Whatever the priors, the classes count by their sizes: the evidence is that of the sample.
+        shared = shared_estimate(classes, class_count / class_count.sum(), covariance_estimator)
+    if least_variance:
+        own = [each.widened(least_variance) for each in own]
+        shared = None if shared is None else shared.widened(least_variance)
+    factors = [each.factor() for each in own]
+    shared_factor = None if shared is None else shared.factor()
+    pooled = reduce(add, [known.sums.centred() for known in classes])
+    kurtoses = np.array([sums.kurtosis() for sums in (*(known.sums for known in classes), pooled)])
+    measured = [_measure(*pair) for pair in zip(own, factors, strict=True)] or [(0.0, 0.0)] * len(classes)
+    measured.append((0.0, 0.0) if shared is None or shared_factor is None else _measure(shared, shared_factor))
+    distances, noise = np.array(measured).T
+    means = np.stack([each.mean for each in own] or [known.sums.mean for known in classes])
+    moments = GaussianMoments(
+        class_count=class_count,
+        priors=priors,
+        means=means,
+        covariances=np.stack([each.covariance for each in own]) if own else None,
+        covariance=None if shared is None else shared.covariance,
+        mean_distance=distances,
+        effective_features=np.clip(noise * distances, 0, means.shape[1]),
+        kurtosis=kurtoses[:, 0],
+        radial_kurtosis=kurtoses[:, 1],
+    )
+    return Gaussians(moments, factors, shared_factor)
+
+
+def _measure(estimate: Estimate, factor: Factor) -> tuple[float, float]:
+    """Return the mean squared distance of the samples, and how much of the covariance comes from these."""
+    return estimate.mean_distance(factor), estimate.weight
+
+
+def average(log_probas: list[FloatArray]) -> FloatArray:
+    """Return the logarithm of the mean of probabilities."""
+    if len(log_probas) == 1:
+        return log_probas[0]
+    return np.logaddexp(*log_probas) - np.log(2, dtype=log_probas[0].dtype)

@@ -1,0 +1,354 @@
+"""Gaussian models that know their sample, with own and with shared covariances: densities, evidence, few samples.
+
+Arrays over classes and samples have the shape (n_classes, n_samples); ``alpha`` are squared distances of samples.
+"""
+
+from abc import ABC, abstractmethod
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import digamma, fdtrc, stdtrit
+
+from ..moments.factors import Factor
+from ..numerics.distances import ClassDistances, SharedDistances
+from ..numerics.types import LOG_2PI, FloatArray
+from ..trust.probabilities import normalise
+from .likelihood_ratio import OwnEvidence, PairEvidence, SharedEvidence, gram_determinant
+
+# A correction that leaves less than this fraction of a squared distance would be larger than what it corrects.
+SMALLEST_FRACTION = 0.02
+
+
+class LeftOut(NamedTuple):
+    """Squared distances and log joint densities of training samples, each under the model without that sample."""
+
+    alpha: FloatArray
+    log_joint: FloatArray
+
+
+class GaussianModel(ABC):
+    """What two Gaussian models have in common.
+
+    Parameters
+    ----------
+    class_count : ndarray of shape (n_classes,)
+        Sizes n_c of the classes.
+    log_priors : ndarray of shape (n_classes,)
+        Logarithms of the class probabilities.
+    means : ndarray of shape (n_classes, n_features)
+        Means.
+    """
+
+    def __init__(self, class_count: FloatArray, log_priors: FloatArray, means: FloatArray) -> None:
+        self.class_count, self.log_priors, self.means = class_count, log_priors, means
+        self.n_classes, self.n_features = means.shape
+
+    #: Logarithms of the determinants of the covariances, one per class.
+    logdets: FloatArray
+    _distances: ClassDistances | SharedDistances
+
+    def distances(self, X: FloatArray) -> FloatArray:
+        """Return squared distances to all classes."""
+        return self._distances(X)
+
+    @abstractmethod
+    def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
+        """Return variances of the log odds of one class per sample against each class."""
+
+    @abstractmethod
+    def evidence(self, alpha: FloatArray, a: int, b: int) -> PairEvidence:
+        """Return evidence on class a against class b."""
+
+    @abstractmethod
+    def unbiased(self, alpha: FloatArray) -> "tuple[GaussianModel, FloatArray]":
+        """Return the model and the distances without the bias that estimating from few samples brings."""
+
+    @abstractmethod
+    def critical_ratio(self, alpha: FloatArray, a: int, b: int, confidence_level: float) -> FloatArray:
+        """Return the likelihood ratio that the log odds of a against b exceed with a probability of 1 - confidence_level."""
+
+    @abstractmethod
+    def tail_probability(self, alpha: FloatArray) -> FloatArray:
+        """Return the probability, for each class, that a new sample of it is as far away."""
+
+    @abstractmethod
+    def leave_out(self, alpha: FloatArray, codes: np.ndarray) -> LeftOut:
+        """Return the training samples, of classes ``codes`` and at the distances alpha, each under the model without it.
+
+        Shrinkage and its target stay as they are: the result is within some percent of what refitting gives. A class of
+        one sample has no density without it.
+        """
+
+    def log_joint(self, alpha: FloatArray) -> FloatArray:
+        """Return log prior plus log density of each class."""
+        constants = self.log_priors - 0.5 * self.logdets - 0.5 * self.n_features * LOG_2PI
+        return constants.astype(alpha.dtype)[:, None] - 0.5 * alpha
+
+    def nominal_log_proba(self, alpha: FloatArray) -> FloatArray:
+        """Return log posteriors with the moments taken as exact."""
+        return normalise(self.log_joint(alpha))
+
+    def moderated_log_proba(self, alpha: FloatArray) -> FloatArray:
+        """Return log posteriors in the mean over what the moments may be.
+
+        The log odds M_ab of the nominally best class a have the variance V_ab; the mean of the logistic function of such
+        a Gaussian is about that of kappa_ab = M_ab/sqrt(1 + pi V_ab/8), and p_b is proportional to exp(-kappa_ab).
+        """
+        return self._moderate(alpha, self.log_joint(alpha))
+
+    def left_out_log_proba(self, alpha: FloatArray, codes: np.ndarray) -> FloatArray:
+        """Return moderated log posteriors of training samples of classes ``codes``, each under the model without it."""
+        return self._moderate(*self.leave_out(alpha, codes))
+
+    def _moderate(self, alpha: FloatArray, log_joint: FloatArray) -> FloatArray:
+        top = log_joint.argmax(axis=0)
+        log_odds = log_joint.max(axis=0) - log_joint
+        # Beyond any number of samples, the variance may exceed the range of numbers: the log odds are then 0.
+        with np.errstate(over="ignore"):
+            kappa = log_odds / np.sqrt(1 + (np.pi / 8) * self.variances(alpha, top))
+        return normalise(-np.nan_to_num(kappa, copy=False, nan=0.0))
+
+    def _others_in_class(self, codes: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sizes k of the classes of samples, k - 1 or at least 1, and the logarithm of (k - 1)/k."""
+        k = self.class_count[codes]
+        with np.errstate(divide="ignore"):
+            return k, np.maximum(k - 1, 1), np.log(np.maximum(k - 1, 0) / k)
+
+
+class OwnModel(GaussianModel):
+    """A covariance for each class: quadratic discriminant analysis.
+
+    Parameters
+    ----------
+    class_count, log_priors, means
+        As for `GaussianModel`.
+    factors : list of Factor
+        Cholesky factors of the covariances.
+    effective_features : ndarray of shape (n_classes,)
+        How many features the shrunk covariances have in effect.
+    kurtosis, radial_kurtosis : ndarray of shape (n_classes,)
+        Excess kurtosis of features and of distances in each class, 0 for Gaussian ones.
+    mean_distance : ndarray of shape (n_classes,)
+        Mean squared distance of the samples from their class.
+    """
+
+    def __init__(
+        self,
+        class_count: FloatArray,
+        log_priors: FloatArray,
+        means: FloatArray,
+        factors: list[Factor],
+        effective_features: FloatArray,
+        kurtosis: FloatArray,
+        radial_kurtosis: FloatArray,
+        mean_distance: FloatArray,
+    ) -> None:
+        super().__init__(class_count, log_priors, means)
+        self.effective_features = effective_features
+        self.kurtosis, self.radial_kurtosis = np.maximum(kurtosis, -0.5), radial_kurtosis
+        self.mean_distance = mean_distance
+        self.logdets = np.array([factor.logdet for factor in factors])
+        self._distances = ClassDistances(means, np.stack([factor.whitener() for factor in factors]))
+
+    def distances(self, X: FloatArray) -> FloatArray:
+        """Squared distances to all classes; far away, where squares would overflow, in proportion."""
+        alpha = super().distances(X)
+        limit = alpha.dtype.type(np.finfo(alpha.dtype).max ** 0.2)
+        farthest = alpha.max(axis=0)
+        if farthest.max(initial=0) > limit:
+            far = farthest > limit
+            alpha[:, far] *= limit / farthest[far]
+        return alpha
+
+    def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
+        """V = (alpha_a^2 + d)/(2 n_a) + (alpha_b^2 + d)/(2 n_b) (`OwnEvidence`)."""
+        parts = (alpha**2 + self.n_features) / (2 * self.class_count).astype(alpha.dtype)[:, None]
+        return parts + np.take_along_axis(parts, top[None, :], axis=0)
+
+    def evidence(self, alpha: FloatArray, a: int, b: int) -> OwnEvidence:
+        """Return evidence on class a against class b."""
+        return OwnEvidence(self.class_count[a], self.class_count[b], self.n_features, alpha[a], alpha[b])
+
+    def unbiased(self, alpha: FloatArray) -> "tuple[OwnModel, FloatArray]":
+        """Means of inverse Wishart matrices and of their log determinants, for the effective number of features.
+
+        alpha -> (n - d - 2)/n alpha - d/n and log det S -> log det S - sum_(i=1..d) digamma((n - i)/2) - d log(2/n).
+        """
+        n, d = self.class_count, np.minimum(self.effective_features, 0.8 * self.class_count)
+        logdets = self.logdets - np.array([_log_wishart_bias(*pair) for pair in zip(n, d, strict=True)])
+        model = copy(self)
+        model.logdets = logdets
+        return model, shrunk_distances(alpha, (n - d - 2) / n, d / n)
+
+    def leave_out(self, alpha: FloatArray, codes: np.ndarray) -> LeftOut:
+        """S without x is k/(k - 1) (S - (1 - s) v v'/(k - 1)), v = x - m, and x is k/(k - 1) v away from the mean."""
+        rows, d = np.arange(len(codes)), self.n_features
+        k, fewer, log_fraction = self._others_in_class(codes)
+        kept = noise_fraction(self.effective_features, self.mean_distance)[codes]
+        own = alpha[codes, rows]
+        remains = np.maximum(1 - kept * own / fewer, SMALLEST_FRACTION)
+        left = alpha.copy()
+        left[codes, rows] = k / fewer * own / remains
+        log_joint = self.log_joint(left)
+        log_joint[codes, rows] += log_fraction - 0.5 * (d * np.log(k / fewer) + np.log(remains))
+        return LeftOut(left, log_joint)
+
+    def critical_ratio(self, alpha: FloatArray, a: int, b: int, confidence_level: float) -> FloatArray:
+        """The F quantile, enlarged for the noise of covariances and for heavy tails.
+
+        Each class brings its part of the variance, with n_c - 1 degrees of freedom (Welch and Satterthwaite).
+        """
+        gaussian = self._parts(alpha, (a, b), np.zeros(2))
+        heavy = self._parts(alpha, (a, b), self.kurtosis[[a, b]])
+        n, d = self.class_count[[a, b]], self.effective_features[[a, b]]
+        inflated = heavy * inflation(n, d)[:, None]
+        freedom = gaussian.sum(axis=0) ** 2 / (gaussian**2 / np.maximum(n - 1, 1)[:, None]).sum(axis=0)
+        return squared_t(confidence_level, freedom) * inflated.sum(axis=0) / gaussian.sum(axis=0)
+
+    def _parts(self, alpha: FloatArray, classes: tuple[int, int], kurtosis: FloatArray) -> FloatArray:
+        """Variance of the log odds that each of two classes brings, for elliptical distributions."""
+        d, rows = self.n_features, alpha[list(classes)]
+        more = 1 + kurtosis[:, None]
+        spread = 4 * rows + more * (3 * rows**2 - 2 * (d + 2) * rows + d * (d + 2)) - (rows - d) ** 2
+        return np.maximum(spread, 0) / (4 * self.class_count[list(classes)])[:, None]
+
+    def tail_probability(self, alpha: FloatArray) -> FloatArray:
+        """Hotelling's F for a new sample, with as many degrees of freedom as the kurtosis leaves."""
+        n = self.class_count
+        freedom = np.maximum(n - self.effective_features, 1.0)
+        return hotelling(alpha, freedom / (n + 1), freedom, self.mean_distance, self.radial_kurtosis)
+
+
+def _log_wishart_bias(n: float, d: float) -> float:
+    """E[log det S_n] - log det S for n samples of d features; where d is no integer, the last term counts in part."""
+    full = int(d)
+    terms = digamma(np.maximum((n - np.arange(1, full + 2)) / 2, 0.25)) + np.log(2 / n)
+    return float(terms[:full].sum() + (d - full) * terms[full])
+
+
+class SharedModel(GaussianModel):
+    """One covariance for all classes: linear discriminant analysis.
+
+    Parameters
+    ----------
+    class_count, log_priors, means
+        As for `GaussianModel`.
+    factor : Factor
+        Cholesky factor of the covariance.
+    effective_features : float
+        How many features the shrunk covariance has in effect.
+    radial_kurtosis : float
+        Excess kurtosis of the distances from the class means.
+    mean_distance : float
+        Mean squared distance of all samples from the mean of their class.
+    """
+
+    def __init__(
+        self,
+        class_count: FloatArray,
+        log_priors: FloatArray,
+        means: FloatArray,
+        factor: Factor,
+        effective_features: float,
+        radial_kurtosis: float,
+        mean_distance: float,
+    ) -> None:
+        super().__init__(class_count, log_priors, means)
+        self.effective_features = effective_features
+        self.radial_kurtosis, self.mean_distance = radial_kurtosis, mean_distance
+        self.logdets = np.full(self.n_classes, factor.logdet)
+        self._distances = SharedDistances(means, factor.whitener())
+        self.n = float(class_count.sum())
+        centers = self._distances.centers
+        #: Squared distances between the means.
+        self.gaps: FloatArray = np.square(centers[:, None, :] - centers).sum(axis=2)
+
+    def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
+        """V = alpha_a/n_a + alpha_b/n_b + G/n + (alpha_a - alpha_b)^2/(2 n) (`SharedEvidence`)."""
+        n_c = self.class_count.astype(alpha.dtype)
+        own = alpha / n_c[:, None]
+        alpha_a = np.take_along_axis(alpha, top[None, :], axis=0)
+        gram = gram_determinant(alpha, alpha_a, self.gaps.astype(alpha.dtype)[:, top])
+        spread = gram + 0.5 * (alpha - alpha_a) ** 2
+        return own + alpha_a / n_c[top] + spread / alpha.dtype.type(self.n)
+
+    def evidence(self, alpha: FloatArray, a: int, b: int) -> SharedEvidence:
+        """Return evidence on class a against class b."""
+        gram = gram_determinant(alpha[a], alpha[b], self.gaps[a, b])
+        return SharedEvidence(self.class_count[a], self.class_count[b], self.n, alpha[a], alpha[b], gram)
+
+    def unbiased(self, alpha: FloatArray) -> "tuple[SharedModel, FloatArray]":
+        """Means of an inverse Wishart matrix with n - K degrees of freedom, and of the means' own errors."""
+        n, n_c, d = self.n, self.class_count, min(self.effective_features, 0.8 * self.n)
+        fraction = (n - self.n_classes - d - 1) / n
+        between = d / n_c + (d / n_c)[:, None]
+        gaps = shrunk_distances(self.gaps, np.full(self.n_classes, fraction), between)
+        np.fill_diagonal(gaps, 0)
+        model = copy(self)
+        model.gaps = gaps
+        return model, shrunk_distances(alpha, np.full(self.n_classes, fraction), d / n_c)
+
+    def leave_out(self, alpha: FloatArray, codes: np.ndarray) -> LeftOut:
+        """S without x is n/(n - 1) (S - g v v'), v = x - m and g = (1 - s) k/((k - 1) n); x moves only its own mean."""
+        rows, n = np.arange(len(codes)), self.n
+        k, fewer, log_fraction = self._others_in_class(codes)
+        g = noise_fraction(self.effective_features, self.mean_distance) * k / (fewer * n)
+        own = alpha[codes, rows]
+        remains = np.maximum(1 - g * own, SMALLEST_FRACTION)
+        cross = 0.5 * (alpha + own - self.gaps[:, codes])
+        left = (n - 1) / n * (alpha + g * cross**2 / remains)
+        left[codes, rows] *= (k / fewer) ** 2
+        log_joint = self.log_joint(left)
+        log_joint[codes, rows] += log_fraction
+        return LeftOut(left, log_joint)
+
+    def critical_ratio(self, alpha: FloatArray, a: int, b: int, confidence_level: float) -> FloatArray:
+        """The F quantile, enlarged for the noise of the covariance; heavy tails cancel between the classes."""
+        n, d = np.array([self.n]), np.array([self.effective_features])
+        enlarged = squared_t(confidence_level, np.maximum(n - self.n_classes, 1)) * inflation(n, d + 1)
+        return np.full(alpha.shape[1], enlarged[0])
+
+    def tail_probability(self, alpha: FloatArray) -> FloatArray:
+        """Hotelling's F for a new sample; the covariance has n - K degrees of freedom, and the denominator n."""
+        n_c = self.class_count
+        freedom = np.full(self.n_classes, max(self.n - self.n_classes + 1 - self.effective_features, 1.0))
+        distance, kurtosis = (np.full(self.n_classes, value) for value in (self.mean_distance, self.radial_kurtosis))
+        return hotelling(alpha, freedom / self.n * n_c / (n_c + 1), freedom, distance, kurtosis)
+
+
+def shrunk_distances(alpha: FloatArray, fraction: FloatArray, offset: FloatArray) -> FloatArray:
+    """Distances fraction alpha - offset, of which a small fraction is always left."""
+    offset = offset[:, None] if offset.ndim == 1 else offset
+    return np.maximum(np.maximum(fraction, SMALLEST_FRACTION)[:, None] * alpha - offset, SMALLEST_FRACTION * alpha)
+
+
+def inflation(n: FloatArray, lost: FloatArray) -> FloatArray:
+    """n/(n - lost), for few samples at most 5."""
+    return 1 / np.maximum(1 - lost / n, 0.2)
+
+
+def squared_t(confidence_level: float, freedom: FloatArray) -> FloatArray:
+    """Quantile of F with 1 and so many degrees of freedom: that of t, squared."""
+    return stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * confidence_level) ** 2
+
+
+def hotelling(
+    alpha: FloatArray, scale: FloatArray, freedom: FloatArray, mean_distance: FloatArray, kurtosis: FloatArray
+) -> FloatArray:
+    """Tail of the squared distance of a new sample: scale alpha/d has F's distribution with nu and ``freedom`` degrees.
+
+    For Gaussian samples (n - d)/d alpha/(n + 1), with the mean and the covariance (denominator n) of n samples, has
+    that distribution with nu = d and n - d; shrinkage makes distances smaller, and d their mean. A kurtosis k makes the
+    variance of alpha (1 + k) d (d + 2) - d^2 instead of 2 d, and nu accordingly smaller.
+    """
+    d = np.maximum(mean_distance, 1e-9)
+    # Distances of bounded features vary less than Gaussian ones; they are not told from these.
+    spread = np.maximum((1 + kurtosis) * d * (d + 2) - d**2, 2 * d)
+    return fdtrc((2 * d**2 / spread)[:, None], freedom[:, None], (scale / d)[:, None] * alpha)
+
+
+def noise_fraction(effective_features: FloatArray | float, mean_distance: FloatArray | float) -> FloatArray:
+    """1 - s: how much of a shrunk covariance comes from the samples, d_eff being (1 - s) times their mean distance."""
+    distance = np.maximum(mean_distance, 1e-9)
+    return np.minimum(effective_features / distance, 1.0)
