@@ -12,12 +12,12 @@ from classifier import make_data
 from rich.table import Table
 from timing import best_seconds, main
 
+from optiscore.estimators.progress import progress_bar
 from optiscore.table.answers import thresholds_for
 from optiscore.table.candidates import Settings, candidates
 from optiscore.table.prediction import Wanted, predict_file
 from optiscore.table.table_model import TableModel
 from optiscore.table.training import Plan, train
-from optiscore.estimators.progress import progress_bar
 
 N, D, N_TRAINING = 300_000, 10, 2_000
 

@@ -9,8 +9,8 @@ from sklearn.model_selection import GridSearchCV
 from timing import best_seconds, main, peak_bytes
 
 from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV
-from reproduction.methods import GRID
 from optiscore.robust.scores.base import _table
+from reproduction.methods import GRID
 
 N, D = 20_000, 20
 RADII = GRID * np.sqrt(D)

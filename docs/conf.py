@@ -10,8 +10,9 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 # Before anything imports SciPy: the example with PyTorch's tensors needs it.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-import optiscore
 from optiscore.estimators.documented import SITE
+
+import optiscore
 
 project = "optiscore"
 author = "The optiscore developers"

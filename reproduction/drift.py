@@ -49,7 +49,7 @@ def compute(cell: Cell) -> Values:
             # A comparison with all training rows takes its time.
             some = slice(None, None, 20 if name == "kernel" else 1)
             values[name].append(float((model.predict(Z[some]) == t[some]).mean()))
-        certified = minimax.predict_set(Z).sum(axis=1) == 1
+        certified = minimax.undominated(Z).sum(axis=1) == 1
         wrong = minimax.predict(Z) != t
         stated = 1 - minimax.predict_proba_bounds(Z)[0].max(axis=1)
         values["certified"].append(float(certified.mean()))

@@ -22,11 +22,15 @@ _RUNNING = ("__init__.py", "__main__.py", "locks.py", "ranking.py", "report.py",
 def fingerprint(experiment: Experiment) -> str:
     """Return a hash of all code that the results of an experiment depend on: results of other code are not taken up."""
     here, package = Path(__file__).parent, Path(optiscore.__file__).parent
-    without = {here / f"{name}.py" for name in EXPERIMENTS if name != experiment.name} | {here / name for name in _RUNNING}
+    without = {here / f"{name}.py" for name in EXPERIMENTS if name != experiment.name} | {
+        here / name for name in _RUNNING
+    }
     libraries = (*_LIBRARIES, *experiment.extras)
     digest = hashlib.sha256(" ".join(f"{name} {_version(name)}" for name in libraries).encode())
     for path in (*sorted(package.rglob("*.py")), *sorted(here.rglob("*.py"))):
-        if path not in without and not (path.is_relative_to(package) and path.relative_to(package).parts[0] in _SHOWING):
+        if path not in without and not (
+            path.is_relative_to(package) and path.relative_to(package).parts[0] in _SHOWING
+        ):
             digest.update(_code_of(path))
     return digest.hexdigest()[:16]
 

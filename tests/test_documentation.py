@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import optiscore
-from optiscore.estimators.documented import SITE
+from optiscore.documented import SITE
 
 ROOT = Path(__file__).parent.parent
 MODULES = ("", *(f".{name}" for name in optiscore._SUBPACKAGES))
@@ -101,7 +101,7 @@ def test_readme():
     for call, comment in shown.items():
         value = np.asarray(eval(call, names)).round(3)
         assert [float(number) for number in re.findall(r"\d+\.\d+", comment)] == value.ravel().tolist()
-    sure = model.decision_confidence(X) > 0.95
+    sure = model.stability(X) > 0.95
     is_right = model.predict(X) == y
     sentence = (
         f"{sure.mean():.0%} of these test rows have a confidence above 0.95: {is_right[sure].mean():.1%} of them are "

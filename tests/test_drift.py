@@ -6,8 +6,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 
 from optiscore import ModeratedDiscriminantAnalysis
-from reproduction.datasets import fetch_benchmark
 from optiscore.drift import DriftReference
+from reproduction.datasets import fetch_benchmark
 
 # With 200 splits each (12 minutes) alarms were 5.4 % on average, from 3.0 to 7.0 %, and 96 % of the moves were found.
 N_SPLITS = 50

@@ -54,7 +54,7 @@ for name in models:
     print(f"{name:20s} errors at coverage {at}, area {area:.3f}")
 
 # %%
-# For one clinic. The decision confidence of the moderated model answers another question than the probability does:
+# For one clinic. The stability of the moderated model answers another question than the probability does:
 # not "is this patient ill?" but "would the label be the same after an endless training sample?" A patient in the
 # lower right has a clear probability that rests on too few samples.
 train, test = next(StratifiedShuffleSplit(1, train_size=52, random_state=0).split(X, y))

@@ -54,7 +54,7 @@ ProbaIntervalDisplay.from_estimator(model, X_new, label="ill")
 
 # %%
 # And in numbers: which of the 60 decisions are backed by the five cases?
-confidence = model.decision_confidence(X_new)
+confidence = model.stability(X_new)
 is_right = model.predict(X_new) == y_new
 for level in (0.9, 0.75, 0.5):
     sure = confidence >= level

@@ -65,5 +65,5 @@ model = ModeratedDiscriminantAnalysis().fit(X[:60], y[:60])
 odd = X[60:63].copy()
 odd[2, 0] *= 3
 print("probability ", model.predict_proba(odd)[:, 1].round(3))
-print("confidence  ", model.decision_confidence(odd).round(3))
+print("confidence  ", model.stability(odd).round(3))
 print("typicality  ", model.typicality(odd).round(3))

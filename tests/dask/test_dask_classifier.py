@@ -20,7 +20,6 @@ from optiscore import OptimisticScoreClassifier as InMemory
 from optiscore import load, save
 from optiscore.dask import OptimisticScoreClassifier
 from optiscore.dask import estimator as blockwise
-from optiscore.dask import tuning as block_tuning
 from optiscore.dask.blocks import map_labelled
 
 METHODS = (
@@ -28,7 +27,7 @@ METHODS = (
     "decision_function",
     "predict_log_proba",
     "predict_proba",
-    "predict_set",
+    "undominated",
     "certified_factor",
     "log_score_bounds",
     "predict_proba_bounds",
@@ -57,10 +56,7 @@ def test_the_model_is_that_of_memory(rule, weighted, dtype):
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["continuous", "ties", "separable", "plateau"])
-def test_tuned_thresholds_are_exact_in_several_rounds(monkeypatch, n_classes, weighted, kind):
-    """So few values may be fetched, and so few edges proposed, that bins must be split again and again."""
-    monkeypatch.setattr(block_tuning, "_FETCH", 40)
-    monkeypatch.setattr(block_tuning, "_PROPOSE_ALL", 16)
+def test_tuned_offsets_are_those_in_memory(n_classes, weighted, kind):
     X, y = make_data(n_classes, n=2000, d=2)
     if kind == "ties":
         X = np.round(X)
@@ -173,8 +169,7 @@ def test_what_blocks_share_is_made_once():
 
 
 @pytest.mark.parametrize(("n_classes", "rule", "passes"), [(2, "minimax", 1), (2, "tuned", 2), (3, "tuned", 2)])
-def test_passes_over_the_data(monkeypatch, n_classes, rule, passes):
-    monkeypatch.setattr(block_tuning, "_FETCH", 40)
+def test_passes_over_the_data(n_classes, rule, passes):
     X, y = make_data(n_classes)
     made = []
 
@@ -186,6 +181,21 @@ def test_passes_over_the_data(monkeypatch, n_classes, rule, passes):
     with dask.config.set(scheduler="synchronous"):
         OptimisticScoreClassifier(decision_rule=rule).fit(samples, da.from_array(y, chunks=500))
     assert sum(made) == passes * len(X)
+
+
+def test_of_many_samples_the_same_ones_decide_as_in_memory(monkeypatch):
+    from optiscore.robust import tuning
+
+    monkeypatch.setattr(tuning, "_ENOUGH", 500)
+    monkeypatch.setattr(tuning, "_ENOUGH_OF_CLASS", 150)
+    X, y = make_data(4, n=3000)
+    y = np.where((y == 3) & (np.arange(3000) % 5 > 0), 2, y)
+    weight = np.random.default_rng(0).uniform(0.5, 2, 3000)
+    for weights in (None, weight):
+        lazy = None if weights is None else da.from_array(weights, chunks=700)
+        with dask.config.set(scheduler="synchronous"):
+            model = OptimisticScoreClassifier().fit(*in_blocks(X, y, 700), lazy)
+        assert_same_model(model, InMemory().fit(X, y, weights))
 
 
 def test_what_travels_does_not_grow_with_the_block():

@@ -9,7 +9,7 @@ from optiscore import ModeratedDiscriminantAnalysis as InMemory
 from optiscore import PowerMap, load, save
 from optiscore.dask import ModeratedDiscriminantAnalysis
 
-VECTORS = ("predict", "decision_confidence", "typicality", "score_samples")
+VECTORS = ("predict", "stability", "typicality", "score_samples")
 TABLES = ("predict_proba", "predict_log_proba", "nominal_proba", "predict_set")
 
 

@@ -14,10 +14,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
 from optiscore import KernelDiscriminantClassifier, KernelDiscriminantMap, ModeratedDiscriminantAnalysis, load, save
-from optiscore.kernel.coordinate_models import CoordinateModels
-from optiscore.kernel.mixture import weigh
+from optiscore.kernel.mixture import CoordinateModels, weigh
 from optiscore.kernel.spectral_ridge import indicators_of
-from optiscore.moderated.moderation import left_out_log_proba, moderated_log_proba
+from optiscore.moderated.certainty import least_certificate
 from optiscore.trust.calibration import best_sharpness
 
 SETTINGS = ({}, {"average": False}, {"max_landmarks": 60, "random_state": 0})
@@ -47,9 +46,9 @@ def test_outputs_agree_with_each_other(settings, n_classes):
     np.testing.assert_allclose(values, expected, atol=1e-9)
     assert model.maps_["weight"].sum() == pytest.approx(1)
     assert (np.diff(model.maps_["weight"]) <= 0).all()
-    assert len(model.models_) == len(model.maps_["kernel"])
-    assert model.left_out_proba_.shape == (len(y), n_classes)
-    assert model.left_out_log_loss_ == pytest.approx(log_loss(labels, model.left_out_proba_))
+    assert len(model.mixture_.models) == len(model.maps_["kernel"])
+    assert model.loo_proba_.shape == (len(y), n_classes)
+    assert model.loo_log_loss_ == pytest.approx(log_loss(labels, model.loo_proba_))
     sets = model.predict_set(X, "u80")
     assert sets[np.arange(len(y)), proba.argmax(axis=1)].all()
 
@@ -59,13 +58,13 @@ def test_outputs_agree_with_each_other(settings, n_classes):
 def test_leaving_out_of_the_gaussian_models_is_nearly_refitting(kind, n_classes):
     X, y = blobs(n_classes, n=160, d=n_classes - 1)
     model = ModeratedDiscriminantAnalysis(feature_map=None).fit(X, y)._model.models[kind]
-    quick = np.exp(left_out_log_proba(model, model.distances(X), y))
-    inside = np.exp(moderated_log_proba(model, model.distances(X)))
+    quick = np.exp(model.left_out_log_proba(model.distances(X), y))
+    inside = np.exp(model.moderated_log_proba(model.distances(X)))
     slow = np.empty_like(quick)
     for i in range(len(y)):
         rest = np.delete(np.arange(len(y)), i)
         other = ModeratedDiscriminantAnalysis(feature_map=None).fit(X[rest], y[rest])._model.models[kind]
-        slow[:, i] = np.exp(moderated_log_proba(other, other.distances(X[i : i + 1])))[:, 0]
+        slow[:, i] = np.exp(other.moderated_log_proba(other.distances(X[i : i + 1])))[:, 0]
     assert np.abs(quick - slow).max() < 0.05
     assert np.abs(quick - slow).mean() < 0.2 * np.abs(inside - slow).mean()
 
@@ -73,12 +72,12 @@ def test_leaving_out_of_the_gaussian_models_is_nearly_refitting(kind, n_classes)
 def test_a_class_of_one_sample_has_no_density_without_it():
     X, y = np.r_[blobs(2)[0], [[50.0, 50, 50]]], np.r_[blobs(2)[1], 2]
     for model in ModeratedDiscriminantAnalysis(feature_map=None).fit(X, y)._model.models:
-        proba = np.exp(left_out_log_proba(model, model.distances(X), y))
+        proba = np.exp(model.left_out_log_proba(model.distances(X), y))
         assert proba[2, -1] == 0
         np.testing.assert_allclose(proba.sum(axis=0), 1)
     fitted = KernelDiscriminantClassifier().fit(X, y)
     assert np.isfinite(fitted.predict_proba(X)).all()
-    assert np.isfinite(fitted.left_out_log_loss_)
+    assert np.isfinite(fitted.loo_log_loss_)
 
 
 def test_left_out_probabilities_are_those_of_new_rows():
@@ -86,7 +85,7 @@ def test_left_out_probabilities_are_those_of_new_rows():
     for X, y in (blobs(4, n=300), load_breast_cancer(return_X_y=True)):
         model = KernelDiscriminantClassifier("short")
         honest = cross_val_predict(model, X, y, cv=10, method="predict_proba")
-        assert model.fit(X, y).left_out_log_loss_ == pytest.approx(log_loss(y, honest), abs=0.03)
+        assert model.fit(X, y).loo_log_loss_ == pytest.approx(log_loss(y, honest), abs=0.03)
 
 
 def test_curved_and_straight_boundaries():
@@ -96,7 +95,7 @@ def test_curved_and_straight_boundaries():
         model = KernelDiscriminantClassifier(average=average).fit(X, y)
         assert model.score(X_new, y_new) > 0.955
         assert log_loss(y_new, model.predict_proba(X_new)) < 0.13
-        assert len(model.models_) == 1 if not average else len(model.models_) > 1
+        assert len(model.mixture_.models) == 1 if not average else len(model.mixture_.models) > 1
     X, y = load_iris(return_X_y=True)
     assert (cross_val_predict(KernelDiscriminantClassifier("short"), X, y) == y).mean() > 0.94
 
@@ -115,7 +114,7 @@ def test_of_noise_nothing_is_learned(n_classes, kind):
     X, y = features[kind], rng.integers(0, n_classes, 1200)
     model = KernelDiscriminantClassifier().fit(X[:200], y[:200])
     assert log_loss(y[200:], model.predict_proba(X[200:])) < np.log(n_classes) + 0.05
-    assert model.left_out_log_loss_ == pytest.approx(np.log(n_classes), abs=0.06)
+    assert model.loo_log_loss_ == pytest.approx(np.log(n_classes), abs=0.06)
 
 
 def test_more_classes_than_features():
@@ -173,11 +172,11 @@ def test_names_of_classes_do_not_matter(average):
 def test_three_models_are_averaged():
     X, y = blobs(3)
     z = KernelDiscriminantMap(["linear"]).fit_transform(X, y) @ indicators_of(3)
-    models = CoordinateModels.fit(z, y, np.arange(3))
+    models = CoordinateModels.fit(z, y, 3)
     gaussian = models.gaussians
     indicators = z + np.bincount(y) / len(y)
     softmax = np.exp(log_softmax(models.sharpness * indicators, axis=1))
-    np.testing.assert_allclose(models.proba(z).T, (2 * gaussian.predict_proba(z) + softmax) / 3, rtol=1e-10)
+    np.testing.assert_allclose(models.proba(z).T, (2 * np.exp(gaussian.log_proba(z)).T + softmax) / 3, rtol=1e-10)
 
 
 def test_certainty_behind_one_map():
@@ -186,27 +185,29 @@ def test_certainty_behind_one_map():
     lower, upper = model.predict_proba_interval(X, 0.8)
     nominal = model.nominal_proba(X)
     assert ((lower <= nominal + 1e-12) & (nominal <= upper + 1e-12)).all()
-    confidence = model.decision_confidence(X)
+    confidence = model.stability(X)
     assert ((confidence >= 0) & (confidence <= 1)).all()
     sure = model.predict_proba(X).max(axis=1) > 0.7
     assert confidence[sure].mean() > confidence[~sure].mean()
     average = KernelDiscriminantClassifier().fit(X, y)
-    for method in ("decision_confidence", "predict_proba_interval", "nominal_proba"):
+    for method in ("stability", "predict_proba_interval", "nominal_proba"):
         assert not hasattr(average, method)
         with pytest.raises(ValueError, match="no single certificate"):
             getattr(average, method)(X)
     with pytest.raises(ValueError, match="no single certificate"):
-        average.set_params(average=False).decision_confidence(X)
+        average.set_params(average=False).stability(X)
 
 
 def test_confidence_is_about_the_predicted_label():
     """Where the softmax decides against a Gaussian model, that model's evidence speaks against the label."""
     X, y = blobs(3, n=300)
     model = KernelDiscriminantClassifier(["linear"], average=False).fit(X[::2], y[::2])
-    gaussians = model.models_[0].coordinate_models.gaussians
-    z = model.models_[0].coordinates(model._scale(X))
-    agreed, confidence = gaussians.predict(z) == model.predict(X), model.decision_confidence(X)
-    np.testing.assert_allclose(confidence[agreed], gaussians.decision_confidence(z)[agreed])
+    gaussians = model.mixture_.models[0].coordinate_models.gaussians
+    z = model.mixture_.models[0].coordinates(model.mixture_.scale(X))
+    decided = gaussians.log_proba(z).argmax(axis=0)
+    agreed, confidence = decided == model.predict(X), model.stability(X)
+    found = least_certificate(gaussians.models, z, decided).stability
+    np.testing.assert_allclose(confidence[agreed], found[agreed])
     assert (~agreed).any()
     assert (confidence[~agreed] < 0.5).all()
 
@@ -230,7 +231,7 @@ def test_float32_is_kept(settings):
     for method in ("predict_proba", "predict_log_proba", "decision_function", "typicality"):
         assert getattr(single, method)(points).dtype == np.float32, method
     if not settings.get("average", True):
-        assert single.decision_confidence(points).dtype == np.float32
+        assert single.stability(points).dtype == np.float32
     np.testing.assert_allclose(single.predict_proba(points), double.predict_proba(X), atol=5e-3)
 
 
@@ -263,7 +264,7 @@ def test_far_points_copies_and_constants_stay_finite(kernels):
     model = KernelDiscriminantClassifier(kernels, average=False).fit(X, y)
     for points in (X, 1e3 * X, 1e300 * X / np.abs(X).max()):
         assert np.isfinite(model.predict_log_proba(points)).all()
-        assert np.isfinite(model.decision_confidence(points)).all()
+        assert np.isfinite(model.stability(points)).all()
         assert np.isfinite(model.predict_proba_interval(points)).all()
 
 

@@ -9,17 +9,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from optiscore import (
-    KernelDiscriminantClassifier,
-    KernelDiscriminantMap,
     ModeratedDiscriminantAnalysis,
     OptimisticScoreClassifier,
 )
 from optiscore.metrics import area_under_risk_coverage
 from optiscore.plotting import (
     CertifiedRegionsDisplay,
-    ConfidenceDisplay,
-    CoverageDisplay,
-    KernelSearchDisplay,
     PosteriorBoundsDisplay,
     ProbaIntervalDisplay,
     RiskCoverageDisplay,
@@ -104,43 +99,7 @@ def test_intervals_are_drawn_in_order(moderated):
         ProbaIntervalDisplay.from_estimator(model, X, label="dog")
 
 
-def test_confidence_against_probability(moderated):
-    model, X, y = moderated
-    display = ConfidenceDisplay.from_estimator(model, X, y)
-    right, wrong = display.ax_.lines[:2]
-    assert len(right.get_xdata()) == (model.predict(X) == y).sum()
-    assert len(wrong.get_xdata()) == (model.predict(X) != y).sum()
-    assert ConfidenceDisplay.from_estimator(model, X).right is None
-
-
-def test_coverage_against_level(moderated):
-    model, X, _ = moderated
-    exact = model[-1].nominal_proba(model[:-1].transform(X)) if hasattr(model, "steps") else model.nominal_proba(X)
-    display = CoverageDisplay.from_estimator(model, X, exact, name="nominal")
-    assert (display.coverage == 1).all()
-    far = CoverageDisplay.from_estimator(model, X, np.full_like(exact, 2.0), ax=display.ax_, color="C1")
-    assert (far.coverage == 0).all()
-    assert far.ax_ is display.ax_
-
-
 def test_displays_of_intervals_ask_for_a_moderated_model(fitted):
     model, X, _ = fitted
     with pytest.raises(ValueError, match="must be a ModeratedDiscriminantAnalysis"):
         ProbaIntervalDisplay.from_estimator(model, X)
-
-
-def test_kernel_search():
-    X, y = blobs(2)
-    model = KernelDiscriminantMap("short").fit(X, y)
-    display = KernelSearchDisplay.from_estimator(model)
-    (star,) = [line for line in display.ax_.lines if line.get_marker() == "*"]
-    assert star.get_xdata()[0] == model.ridge_
-    assert star.get_ydata()[0] == model.results_["squared_error"].min()
-    assert len(display.ax_.lines) - 1 == 3 * 2
-    classifier = KernelDiscriminantClassifier("short", max_landmarks=50, random_state=0).fit(X, y)
-    display = KernelSearchDisplay.from_estimator(classifier)
-    assert sum(line.get_marker() == "*" for line in display.ax_.lines) == len(classifier.maps_["weight"])
-    assert any(line.get_alpha() < 1 for line in display.ax_.lines if line.get_alpha() is not None)
-    with pytest.raises(ValueError, match="must be a KernelDiscriminantMap or a KernelDiscriminantClassifier"):
-        KernelSearchDisplay.from_estimator(LogisticRegression().fit(X, y))
-    mpl.pyplot.close("all")

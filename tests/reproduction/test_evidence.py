@@ -5,8 +5,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from reproduction.datasets import fetch_benchmark
 from reproduction import EXPERIMENTS, GROUPS, coverage
+from reproduction.datasets import fetch_benchmark
 from reproduction.experiment import Result
 from reproduction.judging import complete_sets, mean_over_splits
 from reproduction.methods import OURS as OURS_METHODS

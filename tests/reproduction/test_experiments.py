@@ -14,8 +14,8 @@ import pytest
 from command import posix_only
 
 from optiscore import moment_divergence
-from reproduction.datasets import list_benchmarks
 from reproduction import EXPERIMENTS, table1
+from reproduction.datasets import list_benchmarks
 from reproduction.drift import inflation
 from reproduction.experiment import Compared, Result, mean_and_error
 from reproduction.figure1 import kolmogorov_distance, limit_law

@@ -6,8 +6,8 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import train_test_split
 
 from optiscore import OptimisticScoreClassifier
-from reproduction.datasets import fetch_benchmark
 from reproduction import EXPERIMENTS, figure1, table1
+from reproduction.datasets import fetch_benchmark
 from reproduction.experiment import Result
 from reproduction.methods import PAPER_METHODS
 

@@ -46,7 +46,7 @@ def test_posteriors_of_all_plausible_moments_lie_within_the_bounds(likelihood, n
         (lower,), (upper,) = model.predict_proba_bounds(x[None, :])
         assert (posteriors >= lower[:, None] - 1e-9).all()
         assert (posteriors <= upper[:, None] + 1e-9).all()
-        plausible = model.predict_set(x[None, :])[0]
+        plausible = model.undominated(x[None, :])[0]
         assert plausible[model.predict(x[None, :])[0]]
         assert plausible[draws.argmax(axis=0)].all(), "a class outside the set is the most probable one"
 
@@ -80,8 +80,8 @@ def test_certified_factor(likelihood, rule, n_classes):
     X, y = make_blobs(150, 2, centers=n_classes, cluster_std=2.5, random_state=2)
     model = OptimisticScoreClassifier(likelihood, decision_rule=rule).fit(X, y)
     factors, labels = model.certified_factor(X), model.predict(X)
-    certified = model.predict_set(X).sum(axis=1) == 1
-    np.testing.assert_array_equal(factors > 1, certified & (model.predict_set(X).argmax(axis=1) == labels))
+    certified = model.undominated(X).sum(axis=1) == 1
+    np.testing.assert_array_equal(factors > 1, certified & (model.undominated(X).argmax(axis=1) == labels))
     nominal = OptimisticScoreClassifier(likelihood, decision_rule="prior", radius=0).fit(X, y).predict(X)
     assert (factors[nominal != labels] == 0).all()
     assert (factors[nominal == labels] > 0).all()
@@ -116,7 +116,7 @@ def test_certificate_of_a_margin_that_stays_at_zero():
     """An exact class at its best score 1 ties with a rival as soon as the rival's set contains the point."""
     X, y = np.array([[0.0, 0], [3, 1], [4, 2], [5, 0]]), [0, 1, 1, 1]
     model = OptimisticScoreClassifier("nonparametric", radius=[0, 10.0], priors=[0.5, 0.5], decision_rule=1e3).fit(X, y)
-    assert model.predict_set(X[:1]).all()
+    assert model.undominated(X[:1]).all()
     assert 0 < model.certified_factor(X[:1])[0] < 1
 
 
@@ -127,7 +127,7 @@ def test_certificates_far_beyond_the_fitted_radii():
     factor = model.certified_factor(model.means_[:1])[0]
     for change, certified in ((0.99, 1), (1.01, 2)):
         wider = OptimisticScoreClassifier(radius=[0.1 * factor * change, 0.0], decision_rule="prior").fit(X, y)
-        assert wider.predict_set(model.means_[:1]).sum() == certified
+        assert wider.undominated(model.means_[:1]).sum() == certified
 
 
 @pytest.mark.parametrize("radius", [1e-310, 1e-60, 1e15])

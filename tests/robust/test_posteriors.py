@@ -32,11 +32,11 @@ def test_minimax_decisions_are_those_of_its_columns(n_classes, spread, width):
     """The class whose worst odds are best, although most samples are decided without computing odds."""
     low, high = make_scores(n_classes, 2_000, spread, width, np.float64)
     rule = MinimaxRule(np.random.default_rng(1).normal(size=n_classes))
-    scores = LogScores(high, low)
+    scores = LogScores(high, low, high)
     np.testing.assert_array_equal(rule.choose(scores), rule.columns(scores).argmax(axis=0))
 
 
 @pytest.mark.parametrize("n", [1, 5, 3_000])
 def test_the_first_of_equal_columns_is_chosen(n):
     high = np.repeat(np.array([[0.0], [1.0], [1.0], [-1.0]]), n, axis=1)
-    assert (OffsetRule(np.zeros(4)).choose(LogScores(high)) == 1).all()
+    assert (OffsetRule(np.zeros(4)).choose(LogScores(high, high, high)) == 1).all()

@@ -46,7 +46,7 @@ def test_what_predictions_hold(folder):
     out = folder / "predictions.csv"
     call("predict", folder / "moderated.skops", folder / "test.csv", "-o", out, "--interval", "0.9", "--keep", "street")
     table = pd.read_csv(out, keep_default_na=False)
-    measures = ["probability", "decision confidence", "typicality"]
+    measures = ["probability", "stability", "typicality"]
     interval = ["nominal probability", "interval from", "interval to"]
     assert table.columns.tolist() == ["street", "predicted", *measures, *interval, "abstain", "reason"]
     assert table["street"].tolist() == pd.read_csv(folder / "test.csv")["street"].tolist()
@@ -55,7 +55,7 @@ def test_what_predictions_hold(folder):
     assert (table["nominal probability"] <= table["interval to"]).all()
     by_probability = table["probability"] < 0.65
     assert (table.loc[by_probability, "reason"] == "too uncertain").all()
-    by_evidence = ~by_probability & (table["decision confidence"] < 0.75)
+    by_evidence = ~by_probability & (table["stability"] < 0.75)
     assert by_evidence.any()
     assert (table.loc[by_evidence, "reason"] == "too little evidence").all()
 
@@ -71,7 +71,7 @@ def test_worst_case_predictions(folder):
     assert set(table["predicted"]) <= {"yes", "no"}
     assert (table["abstain"] == (table["certified factor"] < 0.5)).all()
     assert (table["lower yes"] <= table["upper yes"]).all()
-    single = ~table["plausible"].str.contains("|", regex=False)
+    single = ~table["undominated"].str.contains("|", regex=False)
     assert (single == (table["certified factor"] > 1)).mean() > 0.95
     assert "no intervals" in call(*arguments, "--interval", "0.9")[2]
 
@@ -85,11 +85,11 @@ def test_abstention_speaks_of_one_measure_and_says_of_which(folder):
         assert code == 0, err
         return pd.read_csv(out, keep_default_na=False), err
 
-    table, err = predict("0.9", "confidence=0", "typicality=0")
-    assert "(probability below 0.9 or decision confidence below 0 or typicality below 0; --abstain-below)" in err
+    table, err = predict("0.9", "stability=0", "typicality=0")
+    assert "(probability below 0.9 or stability below 0 or typicality below 0; --abstain-below)" in err
     assert (table["abstain"] == (table["probability"] < 0.9)).all()
-    table, _ = predict("decision confidence=0.99", "prob=0", "typ=0")
-    assert (table["abstain"] == (table["decision confidence"] < 0.99)).all()
+    table, _ = predict("stability=0.99", "prob=0", "typ=0")
+    assert (table["abstain"] == (table["stability"] < 0.99)).all()
     table, err = predict("typicality=0.5", "probability=0", "conf=0")
     assert (table["abstain"] == (table["typicality"] < 0.5)).all()
     assert f"{table['abstain'].sum()} rows abstain: {table['abstain'].sum()} unlike the training rows" in err

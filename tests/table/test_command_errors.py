@@ -139,7 +139,7 @@ def test_settings_that_do_not_go_together(folder, tmp_path, options, message):
         (["--abstain-below", "nan"], "give a number"),
         (["--abstain-below", "80"], "give a number from 0 to 1"),
         (["--abstain-below", "typicality=-1"], "give a number from 0 to 1"),
-        (["--abstain-below", "factor=1"], "this model has probability, decision confidence, typicality"),
+        (["--abstain-below", "factor=1"], "this model has probability, stability, typicality"),
         (["--abstain-below", "=1"], "this model has"),
         (["--keep", "street name"], "has no column 'street name'. Did you mean 'street'"),
     ],

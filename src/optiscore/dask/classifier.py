@@ -20,9 +20,10 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
 
     Parameters and fitted attributes are the same, and so is the model, but for rounding. `fit` reads the data once
     (rule "tuned": twice), reduces each block to sums of size O(d^2) per class where the block is, and merges these
-    in a tree. Tuned offsets come from the same samples as in memory, whose scores are fetched: nine bytes for each of two
-    classes' samples, and the scores of at most some 160,000 samples of more classes. The methods that say something of samples return lazy Dask arrays for Dask's collections. Chunks may have
-    unknown sizes. Whatever scheduler is current is used: a `dask.distributed.Client` of yours, or threads.
+    in a tree. Tuned offsets come from the same samples as in memory, whose scores are fetched: nine bytes for each of
+    two classes' samples, and the scores of at most some 160,000 samples of more classes. The methods that say something
+    of samples return lazy Dask arrays for Dask's collections. Chunks may have unknown sizes. Whatever scheduler is
+    current is used: a `dask.distributed.Client` of yours, or threads.
 
     What needs all samples of a class in one place is refused: radius "empirical", and covariance estimators other than
     None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance. NumPy arrays are treated as by the parent class.
@@ -76,10 +77,12 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
             return self._learn(labels, known, training=_Blocks(X, y, sample_weight, labels, counts))
 
     def _tune(self, scores: ScoreModel, priors: FloatArray, training: Any) -> FloatArray:
-        """Return offsets tuned to samples on the cluster: to those that are chosen in memory, whose scores are fetched."""
+        """Return offsets tuned to the samples that would be chosen in memory, whose scores are fetched."""
         if not isinstance(training, _Blocks):
             return super()._tune(scores, priors, training)
-        score = partial(_scores_of_block, scores=scores, labels=training.labels, class_count=training.counts.sum(axis=0))
+        score = partial(
+            _scores_of_block, scores=scores, labels=training.labels, class_count=training.counts.sum(axis=0)
+        )
         boxes = map_labelled(_checked, training.X, training.y, training.sample_weight)
         earlier = np.cumsum(training.counts, axis=0) - training.counts
         parts = reduce_tree(map_boxes(score, boxes, list(earlier)), _joined)

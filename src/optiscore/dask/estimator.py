@@ -38,7 +38,7 @@ class LazyClassifier(Results):
     def _known_from_blocks(
         self, X: Any, y: Any, sample_weight: Any, transform: Callable[[FloatArray], FloatArray] | None = None
     ) -> tuple[np.ndarray, list[ClassData], np.ndarray]:
-        """Return labels, what is known of each class, and how many samples of each are in which block, from one pass."""
+        """Return labels, what is known of each class, and how many samples of each are in which block."""
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
         self._check_kind(X, reset=True)

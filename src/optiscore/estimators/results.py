@@ -22,36 +22,36 @@ class Results(Documented, BaseEstimator):  # type: ignore[misc]
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a parameter; results are refused."""
-        if name.endswith("_") and name in vars(self):
+        if name.endswith("_") and name in self.__dict__:
             raise AttributeError(
-                f"{name} is a result of fit and cannot be set: fit again, or take a copy by a method such as with_priors."
+                f"{name} is a result of fit and cannot be set: fit again, or take a copy, as by with_priors."
             )
         super().__setattr__(name, value)
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
         """Forget the results within; after an error, or an interruption, they are what they were."""
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         for name in [name for name in before if name.endswith("_") or name in ("_model", "_sums")]:
-            del vars(self)[name]
+            del self.__dict__[name]
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def _keep(self, **results: Any) -> Self:
         """Take over results, all at once."""
-        vars(self).update({name: frozen(value) for name, value in results.items()})
+        self.__dict__.update({name: frozen(value) for name, value in results.items()})
         if "_model" not in results:
-            vars(self)["_model"] = self._build()
+            self.__dict__["_model"] = self._build()
         return self
 
     def _copy_with(self, **results: Any) -> Self:
         """Return a fitted copy with other results."""
         copied = object.__new__(type(self))
-        vars(copied).update(vars(self))
+        copied.__dict__.update(self.__dict__)
         return copied._keep(**results)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Results(Documented, BaseEstimator):  # type: ignore[misc]
         """Take over a state, whose arrays become read-only."""
         super().__setstate__(state)
         if self.__sklearn_is_fitted__():
-            self._keep(**{name: value for name, value in vars(self).items() if name.endswith("_")})
+            self._keep(**{name: value for name, value in self.__dict__.items() if name.endswith("_")})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")

@@ -56,10 +56,10 @@ class Streaming(Results):
                 self._learn_from_sums(known, _class_data(known, merged), points)
             except (_TooFewSamplesError, SingularCovarianceError):
                 # There is no model of all blocks yet; the methods say what is lacking.
-                for name in [name for name in vars(self) if name.endswith("_") and name not in _OF_VALIDATION]:
-                    del vars(self)[name]
+                for name in [name for name in self.__dict__ if name.endswith("_") and name not in _OF_VALIDATION]:
+                    del self.__dict__[name]
                 self.classes_ = known
-            vars(self)["_sums"] = merged
+            self.__dict__["_sums"] = merged
 
     def _sums_so_far(self) -> Sums | None:
         """Return the sums of earlier blocks, None if there were none."""

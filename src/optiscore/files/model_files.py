@@ -84,6 +84,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     ----------
     path : path
         The file.
+    trusted : sequence of str, default=()
+        Names of further types that may be in it, as skops has them: what they run is yours to know.
 
     Returns
     -------
@@ -93,8 +95,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     Raises
     ------
     ValueError
-        If the file is no model file, is damaged, holds types that are not trusted or numbers that cannot be, or is of a
-        newer format.
+        If the file is no model file, is damaged, holds types that are not trusted or numbers that cannot be, or is of
+        another format.
 
     See Also
     --------

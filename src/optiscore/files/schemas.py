@@ -62,7 +62,7 @@ def _dropped(model: Any) -> None:
         if not isinstance(dropped, np.ndarray) or dropped.shape != (len(model.categories_),):
             raise RefusedError(f"{name} must have an entry for each of categories_")
         for index, categories in zip(dropped.tolist(), model.categories_, strict=True):
-            if index is not None and not (isinstance(index, Integral) and 0 <= index < len(categories)):
+            if index is not None and not (isinstance(index, Integral) and 0 <= int(index) < len(categories)):
                 raise RefusedError(f"{name} must hold indices of categories_")
 
 

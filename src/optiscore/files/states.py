@@ -60,7 +60,9 @@ def _made(tag: Any, members: dict[str, Any], name: str) -> Any:
     kind = KINDS.get(tag) if isinstance(tag, str) else None
     if kind is None:
         raise RefusedError(f"{name or 'the model '}is of kind {tag!r}, which this version does not know")
-    kind.members.check(name, members)
+    is_unfitted = members.keys() == {"parameters"}
+    if not is_unfitted:
+        kind.members.check(name, members)
     made: Any = getattr(importlib.import_module(kind.module), kind.type_name)
     try:
         if kind.attributes is not None:

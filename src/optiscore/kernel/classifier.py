@@ -247,7 +247,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         return values.astype(samples.dtype, copy=False)
 
     def _check_one_map(self) -> None:
-        if self.average:
+        if self.average or (hasattr(self, "mixture_") and len(self.mixture_.models) > 1):
             raise ValueError(
                 "an average over maps has no single certificate. Fit KernelDiscriminantClassifier(average=False), or "
                 "ModeratedDiscriminantAnalysis."

@@ -115,8 +115,9 @@ class KernelExpansion:
     def __init__(
         self, kernel: str, anchors: FloatArray, bandwidth: float, coefficients: FloatArray, offset: FloatArray
     ) -> None:
-        self.kernel, self.anchors, self.bandwidth = kernel, anchors, bandwidth
-        self.coefficients, self.offset = coefficients, offset
+        self.kernel, self.anchors, self.bandwidth = kernel, np.ascontiguousarray(anchors), bandwidth
+        # The layout of an array decides about the rounding of products: files keep no other.
+        self.coefficients, self.offset = np.ascontiguousarray(coefficients), offset
 
     @classmethod
     def fit(cls, kernel: str, decomposed: Decomposed, T: FloatArray, ridge: float, projector: FloatArray) -> Self:
@@ -158,7 +159,7 @@ def try_all(
 def table_of_trials(
     problem: Problem, rows: Sequence[tuple[Combination, dict[str, FloatArray]]], n_on_all: int
 ) -> dict[str, np.ndarray]:
-    """Return a row per combination and ridge: of those tried on all samples, which come first, and on landmarks alone."""
+    """Return a row per combination and ridge: those tried on all samples, then those on landmarks alone."""
     n, n_anchors = problem.shape
     n_ridges = len(problem.ridges)
     return {

@@ -62,7 +62,7 @@ def _signed_ratio(model: GaussianModel, alpha: FloatArray, a: int, b: int, log_o
 
 
 def proba_interval(model: GaussianModel, alpha: FloatArray, confidence_level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper posterior of every class: log odds whose likelihood ratio is not beyond the critical one.
+    """Return lower and upper posteriors: log odds whose likelihood ratio is not beyond the critical one.
 
     P(a) = 1/(1 + sum over b of exp(-log odds_ab)) is smallest where all log odds are, and largest where all are
     largest: exact for two classes, conservative for more.

@@ -37,8 +37,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         which is cloned and trained with ``fit_transform`` on arrays, without names. `partial_fit` takes None or a
         transformer that is fitted already.
     priors : array-like of shape (n_classes,), dict or "equal", default=None
-        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the training
-        samples.
+        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the
+        training samples.
     covariance_estimator : estimator, default=None
         None stands for Ledoit-Wolf shrinkage of standardised features, within each class and, for the shared
         covariance, of all deviations from the class means. Otherwise any scikit-learn covariance estimator.
@@ -82,8 +82,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     endless training sample of the same population would give. They cover neither drift nor classes that are not
     Gaussian; for a point unlike all training samples see `typicality`.
 
-    Weights that are integers act as repetitions; others act as if a class had their sum as its number of samples. Fitted
-    attributes cannot be set: other class probabilities are a copy, by `with_priors`.
+    Weights that are integers act as repetitions; others act as if a class had their sum as its number of samples.
+    Fitted attributes cannot be set: other class probabilities are a copy, by `with_priors`.
 
     References
     ----------

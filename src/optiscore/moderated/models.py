@@ -4,6 +4,7 @@ Arrays over classes and samples have the shape (n_classes, n_samples); ``alpha``
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ class GaussianModel(ABC):
 
     @abstractmethod
     def critical_ratio(self, alpha: FloatArray, a: int, b: int, confidence_level: float) -> FloatArray:
-        """Return the likelihood ratio that the log odds of a against b exceed with a probability of 1 - confidence_level."""
+        """Return the ratio that the log odds of a against b exceed with a probability of 1 - confidence_level."""
 
     @abstractmethod
     def tail_probability(self, alpha: FloatArray) -> FloatArray:
@@ -74,7 +75,7 @@ class GaussianModel(ABC):
 
     @abstractmethod
     def leave_out(self, alpha: FloatArray, codes: np.ndarray) -> LeftOut:
-        """Return the training samples, of classes ``codes`` and at the distances alpha, each under the model without it.
+        """Return training samples of classes ``codes``, at the distances alpha, each under the model without it.
 
         Shrinkage and its target stay as they are: the result is within some percent of what refitting gives. A class of
         one sample has no density without it.
@@ -92,8 +93,8 @@ class GaussianModel(ABC):
     def moderated_log_proba(self, alpha: FloatArray) -> FloatArray:
         """Return log posteriors in the mean over what the moments may be.
 
-        The log odds M_ab of the nominally best class a have the variance V_ab; the mean of the logistic function of such
-        a Gaussian is about that of kappa_ab = M_ab/sqrt(1 + pi V_ab/8), and p_b is proportional to exp(-kappa_ab).
+        The log odds M_ab of the nominally best class a have the variance V_ab; the mean of the logistic function of
+        such a Gaussian is about that of kappa_ab = M_ab/sqrt(1 + pi V_ab/8), and p_b is proportional to exp(-kappa_ab).
         """
         return self._moderate(alpha, self.log_joint(alpha))
 
@@ -138,7 +139,7 @@ class OwnModel(GaussianModel):
         class_count: FloatArray,
         log_priors: FloatArray,
         means: FloatArray,
-        factors: list[Factor],
+        factors: Sequence[Factor],
         effective_features: FloatArray,
         kurtosis: FloatArray,
         radial_kurtosis: FloatArray,

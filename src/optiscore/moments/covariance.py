@@ -1,4 +1,4 @@
-"""Covariance estimators that are named by users: a ridge, those that are functions of sums, and any of scikit-learn's."""
+"""Covariance estimators that users name: a ridge, functions of sums, and any of scikit-learn's."""
 
 from collections.abc import Callable, Mapping
 from numbers import Real

@@ -1,4 +1,4 @@
-"""Estimates of the mean and the covariance of each class, or of a covariance that all share, by shrinkage if not asked."""
+"""Estimates of the mean and the covariance of each class, or of a covariance that all share."""
 
 from collections.abc import Sequence
 from functools import partial, reduce
@@ -96,7 +96,7 @@ def _fallback_scale(classes: Sequence[ClassData]) -> FloatArray:
 
 
 class ShrunkCovariance(NamedTuple):
-    """A covariance, the weight of the multiple of the identity in it, and its factor, None beyond the range of numbers."""
+    """A covariance, the weight of the multiple of the identity in it, and its factor if there is one."""
 
     covariance: FloatArray
     shrinkage: float

@@ -167,8 +167,8 @@ def _thread_pools() -> ThreadpoolController:
 class _AtWork:
     """Context of work with arrays, which a fork of the process waits for.
 
-    OpenBLAS stops its threads before a fork. A product that another thread is in at that moment waits for them for ever,
-    in the parent or in the child.
+    OpenBLAS stops its threads before a fork. A product that another thread is in at that moment waits for them for
+    ever, in the parent or in the child.
     """
 
     def __init__(self) -> None:

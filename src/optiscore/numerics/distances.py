@@ -12,8 +12,8 @@ from .types import FloatArray
 # is lost at most, and much time gained.
 _NEAR = {np.float64: 1e3, np.float32: 30.0}
 
-# Rows of larger squared distance from every class are summed in one order, whatever their company: rounding in proportion
-# to the distance would show in their probabilities.
+# Rows of larger squared distance from every class are summed in one order, whatever their company: rounding in
+# proportion to the distance would show in their probabilities.
 _FAR = {np.float64: 1e4, np.float32: 1e6}
 
 # Rows farther than this from every class are taken at this distance in the same direction: beyond, the differences
@@ -42,7 +42,8 @@ class ClassDistances:
     """
 
     def __init__(self, means: FloatArray, whiteners: FloatArray) -> None:
-        self.means, self._whiteners = means, whiteners
+        # The layout of an array decides about the rounding of products, and copies keep no other.
+        self.means, self._whiteners = np.ascontiguousarray(means), np.ascontiguousarray(whiteners)
         self._groups: dict[Any, list[_Group]] = {}
 
     def __call__(self, X: Array) -> FloatArray:
@@ -91,7 +92,7 @@ class SharedDistances:
     """
 
     def __init__(self, means: FloatArray, whitener: FloatArray) -> None:
-        self.means, self._whitener = means, whitener
+        self.means, self._whitener = np.ascontiguousarray(means), np.ascontiguousarray(whitener)
         self.centers: FloatArray = (means - means[0]) @ whitener.T
 
     def __call__(self, X: FloatArray) -> FloatArray:
@@ -106,7 +107,7 @@ class SharedDistances:
 
 
 class _Group:
-    """Some classes around one origin: with z = (1, x - origin), W_c (x - m_c) are rows (W_c (origin - m_c), W_c) times z.
+    """Some classes around one origin: with z = (1, x - origin), W_c (x - m_c) is (W_c (origin - m_c), W_c) z.
 
     Of large triangles some rows are multiplied at a time, up to their last column.
     """
@@ -181,7 +182,7 @@ def _far_away(X: FloatArray, means: FloatArray, whiteners: FloatArray, reach: fl
 
 
 def _in_order(whiteners: FloatArray, deviations: FloatArray) -> FloatArray:
-    """Return |W_c v|^2 for deviations (n_classes or 1, n, d); each sum runs in the same order for every number of rows."""
+    """Return |W_c v|^2 for deviations (n_classes or 1, n, d); sums run in one order for every number of rows."""
     n_classes, n, d = max(len(whiteners), len(deviations)), *deviations.shape[1:]
     total = np.zeros((n_classes, n))
     for i in range(d):

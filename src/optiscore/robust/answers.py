@@ -1,4 +1,4 @@
-"""What a fitted classifier by scores says of samples: labels, probabilities, bounds, undominated labels, certificates."""
+"""What a fitted classifier by scores says of samples: labels, probabilities, bounds, certificates."""
 
 from collections.abc import Callable
 from functools import partial
@@ -163,7 +163,7 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
             Labels.
         """
         samples = self._validate(X, "predict")
-        labels = self.classes_.take(self._map(samples, _decided, both=False))
+        labels = to_host_always(self.classes_).take(self._map(samples, _decided, both=False))
         return like(labels, samples) if labels.dtype.kind in _NUMBERS else labels
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -231,7 +231,7 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
         return self._say(X, "log_score_bounds", lambda _, scores: (scores.pessimistic, scores.optimistic))
 
     def predict_proba_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest posterior of each class over all plausible moments, for the priors `priors_`.
+        """Return the smallest and the largest posterior of each class over all plausible moments, for `priors_`.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
         return tuple(like(part.T, samples) for part in found) if isinstance(found, tuple) else like(found.T, samples)
 
     def _map(self, samples: Array, function: _Question, *, both: bool) -> Any:
-        """Return what a function of log scores says of all samples; of the worst ones, too, or if the rule needs them."""
+        """Return a function of the log scores of all samples, the worst ones with them if asked or needed."""
         model = self._model
         return model.scores.map(in_place(samples), partial(function, model), both or model.rule.needs_pessimistic)
 

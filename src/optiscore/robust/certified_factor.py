@@ -80,7 +80,7 @@ class _Pairs:
         self._gaps = own - nominal
 
     def first_fall(self, samples: np.ndarray, low: float, high: float) -> FloatArray:
-        """Return the factor at which the rival of each sample catches up: 0 or infinity where that is not between the ends."""
+        """Return the factor at which the rival of each sample catches up: 0 or infinity beyond the ends."""
         factor = np.full(samples.size, np.inf)
         falls = self._margin(np.full(samples.size, np.exp(high)), samples)[0] <= 0
         n = np.count_nonzero(falls)
@@ -93,7 +93,7 @@ class _Pairs:
         return factor
 
     def overtaken(self, samples: np.ndarray, s: FloatArray) -> np.ndarray:
-        """Return samples for which a rival other than the one just tried is ahead at s, which becomes the one to try."""
+        """Return samples for which another rival than the one just tried is ahead at s; it is the next to try."""
         if len(self._alpha) == 2:
             return samples[:0]
         worst, _ = self._side("pessimistic", self._decided[samples], s, samples)
@@ -123,7 +123,7 @@ class _Pairs:
         return bound + _SLACK * (1 + np.abs(best))
 
     def _margin(self, s: FloatArray, samples: np.ndarray) -> tuple[FloatArray, FloatArray]:
-        """Return the worst log score of the decided class minus the best of its rival, and its decrease per unit of s."""
+        """Return the decided class's worst log score minus its rival's best, and its decrease per unit of s."""
         worst, fall = self._side("pessimistic", self._decided[samples], s, samples)
         best, rise = self._side("optimistic", self.rival[samples], s, samples)
         return worst - best, fall + rise
@@ -131,13 +131,13 @@ class _Pairs:
     def _side(
         self, side: Side, classes: np.ndarray, s: FloatArray, samples: np.ndarray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the extreme log score of one class per sample, with its weight, and the size of its derivative by s."""
+        """Return the extreme log score of one class per sample, weighed, and the size of its derivative by s."""
         alpha, rho = self._alpha[classes, samples], self._model.radii[classes]
         score, slope = _log_score(self._model, side, s, rho, alpha)
         return score + self._weights[classes], slope
 
     def _log_used_up(self, z: FloatArray, samples: np.ndarray) -> tuple[FloatArray, FloatArray]:
-        """Return the logarithm of the fraction of the nominal margin lost at s = exp(z), nearly straight in z, and its slope."""
+        """Return the log of the fraction of the nominal margin lost at s = exp(z), and its slope by z."""
         s = np.exp(z)
         left, decrease = self._margin(s, samples)
         nominal = self._gaps[self.rival[samples], samples]
@@ -150,7 +150,7 @@ class _Pairs:
 def _log_score(
     model: ScoreModel, side: Side, s: FloatArray, rho: FloatArray | float, alpha: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the log score at radius s rho and the size of its derivative by s: rho gamma times the slope of the logarithm."""
+    """Return the log score at radius s rho and the size of its derivative by s, rho gamma times log's slope."""
     extreme = model.likelihood.at(side, s * rho, model.n_features)
     gamma, value, _ = extreme.solve(alpha)
     slope = np.abs(extreme.log_slope_of(value)) * rho * np.where(np.isinf(gamma), 0.0, gamma)

@@ -51,8 +51,8 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
         between two classes for the second where the ratio of scores is at least tau; several numbers divide each
         class's score by its own.
     priors : array-like of shape (n_classes,), dict or "equal", default=None
-        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the training
-        samples.
+        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the
+        training samples.
     covariance_estimator : estimator, default=None
         None stands for Ledoit-Wolf shrinkage of the features standardised within the class. Otherwise any scikit-learn
         covariance estimator; it is cloned per class, and its ``location_`` is taken as the mean where it has one.
@@ -109,15 +109,17 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
     Mahalanobis distance        ``radius=0, decision_rule=1, likelihood="nonparametric"``
     =========================== =================================================================================
 
-    Fitted attributes are results and cannot be set: other class probabilities and other radii are copies, by `with_priors`
-    and `with_radii`. Pickles and files hold parameters and fitted attributes, and after `partial_fit` its sums.
+    Fitted attributes are results and cannot be set: other class probabilities and other radii are copies, by
+    `with_priors` and `with_radii`. Pickles and files hold parameters and fitted attributes, and after `partial_fit` its
+    sums.
 
     Samples of type float32 are kept so: distances, scores and probabilities are computed in float32, which loses digits
     of features whose mean is large against their spread. Moments are float64 always.
 
     Under scikit-learn's ``array_api_dispatch``, samples of PyTorch, CuPy, JAX and other libraries of the array API
-    standard may be on any device: sums and squared distances are computed there, all else on the host, from one number per
-    sample and class. Results and fitted arrays come where the samples are. Copies, pickles and files hold NumPy's arrays.
+    standard may be on any device: sums and squared distances are computed there, all else on the host, from one number
+    per sample and class. Results and fitted arrays come where the samples are. Copies, pickles and files hold NumPy's
+    arrays.
 
     References
     ----------
@@ -264,7 +266,7 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
         labels: np.ndarray,
         classes: Sequence[ClassData],
         samples: Array = None,
-        training: TrainingSet | None = None,
+        training: Any = None,
     ) -> Self:
         """Take over moments, radii and offsets of what is known of each class; arrays go where samples are."""
         class_count = np.array([known.sums.weight_sum for known in classes])
@@ -293,9 +295,8 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
         likelihood = name_of(get_likelihood(self.likelihood))
         return self._keep(classes_=labels, likelihood_=likelihood, decision_rule_=kind, _model=model, **arrays)
 
-    def _tune(self, scores: ScoreModel, priors: FloatArray, training: TrainingSet | None) -> FloatArray:
+    def _tune(self, scores: ScoreModel, priors: FloatArray, training: TrainingSet) -> FloatArray:
         """Return offsets tuned to the training samples: of more than two classes, to some of very many."""
-        assert training is not None
         if len(priors) == 2:
             return tuned_offsets(scores.of_training(in_place(training.X)), training.codes, priors, training.weight)
         rows, weight = representatives(training.codes, len(priors), training.weight)
@@ -333,7 +334,7 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
     def _check_for_blocks(self) -> None:
         if is_tuned(self.decision_rule):
             raise ValueError(
-                "decision_rule 'tuned' compares the scores of all training samples, which partial_fit does not keep. Use "
+                "decision_rule 'tuned' compares scores of all training samples, which partial_fit does not keep. Use "
                 "decision_rule='minimax', which needs no tuning, 'prior', or a number."
             )
         self._check_for_sums()

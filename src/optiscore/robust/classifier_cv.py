@@ -81,8 +81,8 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
     decision_rule : {"tuned", "prior", "minimax"}, float or array-like of shape (n_classes,), default="tuned"
         What the scores are compared by, see `OptimisticScoreClassifier`. Tuned on the training part of each fold.
     priors : array-like of shape (n_classes,), dict or "equal", default=None
-        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the training
-        samples.
+        Class probabilities in the order of `classes_`, by label, or all the same; None takes the fractions of the
+        training samples.
     covariance_estimator : estimator, default=None
         Estimator of the nominal covariances, see `OptimisticScoreClassifier`.
     n_jobs : int, default=None

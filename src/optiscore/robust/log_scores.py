@@ -40,7 +40,7 @@ def pool_moments(own: Sequence[Estimate], shared: Estimate | None, pooling: floa
 
 
 class LogScores(NamedTuple):
-    """Log scores of shape (n_classes, n_samples), the pessimistic ones where they are asked for, and squared distances."""
+    """Log scores (n_classes, n_samples), the pessimistic ones where they are asked for, and squared distances."""
 
     optimistic: FloatArray
     pessimistic: FloatArray

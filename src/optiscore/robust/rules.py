@@ -113,6 +113,8 @@ def kind_of(decision_rule: Any) -> str:
 
 def make_rule(kind: str, offsets: FloatArray) -> Rule:
     """Return the rule of a kind."""
+    if kind not in ("offsets", *BY_PRIORS):
+        raise ValueError(f"decision_rule_ must be 'offsets', 'prior' or 'minimax', got {kind!r}.")
     return MinimaxRule(offsets) if kind == "minimax" else OffsetRule(offsets)
 
 

@@ -32,8 +32,9 @@ def tuned_offsets(
 ) -> FloatArray:
     """Return offsets under which the largest log score plus offset is right for the most weight of the samples.
 
-    Of two classes exactly; of more by coordinate ascent, one class after the other, whose result depends on the classes'
-    samples and not on their names: they come in the order of their sizes, those of one size in that of their scores.
+    Of two classes exactly; of more by coordinate ascent, one class after the other, whose result depends on the
+    classes' samples and not on their names: they come in the order of their sizes, those of one size in that of their
+    scores.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def _ascend(
     order: np.ndarray,
     least_gain: float = 0.0,
 ) -> tuple[FloatArray, float]:
-    """Return offsets, and the weight that is right: the best offset of each class in turn, while that gains something."""
+    """Return offsets, and the weight that is right: the best of each class in turn, while that gains."""
     offsets, rivals = start.copy(), _Rivals(optimistic, codes, start)
     hits = rivals.are_right()
     reached, before = float(np.count_nonzero(hits) if sample_weight is None else sample_weight[hits].sum()), -np.inf
@@ -185,8 +186,8 @@ def best_threshold(
     values[1:-1] = ratio
     steps = _sort_with_steps(values[1:-1], positive, sample_weight)
     # A cut before or behind all values lies 1 outside, or enough to differ by more than rounding.
-    values[0] = values[1] - max(2.0, 1e-3 * abs(values[1]))
-    values[-1] = values[-2] + max(2.0, 1e-3 * abs(values[-2]))
+    lowest, highest = float(values[1]), float(values[-2])
+    values[0], values[-1] = lowest - max(2.0, 1e-3 * abs(lowest)), highest + max(2.0, 1e-3 * abs(highest))
     right: Any = np.empty(steps.size + 1, dtype=np.float64 if sample_weight is not None else np.int32)
     right[0] = np.count_nonzero(positive) if sample_weight is None else sample_weight[positive].sum()
     np.cumsum(steps, out=right[1:])
@@ -216,7 +217,7 @@ def _are_apart(low: FloatArray, high: FloatArray, rounding: float) -> BoolArray:
 
 
 def _sort_with_steps(values: FloatArray, positive: BoolArray, sample_weight: FloatArray | None) -> np.ndarray:
-    """Sort doubles in place; return what a cut gains in passing each: the weight of a negative, or minus that of a positive.
+    """Sort doubles in place; return what a cut gains in passing each: a negative's weight, minus a positive's.
 
     Without weights, a flag takes the place of the last bit of its value, and travels with it: sorting doubles is
     several times faster than sorting an index. The values change by a rounding error, which `_are_apart` ignores.

@@ -12,7 +12,7 @@ MISSING_TEXT = "(missing)"
 
 # scikit-learn has no types: its classes are Any to the type checker.
 class CellTexts(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer from cells to their texts (`as_text`), for pipelines that are given other cells than the command's."""
+    """A transformer from cells to their texts (`as_text`), whatever cells a pipeline is given."""
 
     def fit(self, X: Any, y: Any = None) -> "CellTexts":
         """Learn the names of the columns."""

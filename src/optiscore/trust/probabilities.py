@@ -17,7 +17,7 @@ def normalise(columns: FloatArray) -> FloatArray:
 
 
 def most_probable(log_proba: FloatArray) -> np.ndarray:
-    """Return the index of the largest log probability of each column; the first of those that are tied but for rounding."""
+    """Return the index of the largest log probability of each column; of ties, but for rounding, the first."""
     ties = log_proba >= log_proba.max(axis=0) - _ROUNDING[log_proba.dtype.type]
     return ties.argmax(axis=0)
 

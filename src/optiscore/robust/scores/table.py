@@ -52,8 +52,8 @@ class CurveTables:
     """Smooth functions of alpha, one per row, as tables of cubics in the distance s = sqrt(alpha).
 
     Around a pivot p, where a function bends most or has a kink, pieces are finest: they have the same number in every
-    octave of y = |s - p| + origin, so that the leading bits of y name the piece. Octaves are built when a sample falls in
-    them; what is in them does not depend on when, nor on what else is asked for.
+    octave of y = |s - p| + origin, so that the leading bits of y name the piece. Octaves are built when a sample falls
+    in them; what is in them does not depend on when, nor on what else is asked for.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class CurveTables:
     def _cubics(
         self, rows: np.ndarray, side: np.ndarray, start: FloatArray, origin: FloatArray, parts: int = _PARTS
     ) -> FloatArray:
-        """Return the pieces (4, n, per octave) of octaves from ``start`` on, in powers of the distance to their starts."""
+        """Return the pieces (4, n, per octave) of octaves from ``start`` on, in powers of y less their starts."""
         a = start[:, None] * (1 + np.arange(parts) / parts)
         half = start[:, None, None] / (2 * parts)
         y = a[:, :, None] + half * (1 + _T)
@@ -157,7 +157,7 @@ class CurveTables:
         return cubics
 
     def _at(self, rows: np.ndarray, side: np.ndarray, y: FloatArray, origin: FloatArray) -> FloatArray:
-        """Return the curves of some rows at places y of shape (n_rows, ...), on the side beyond the pivot or before it."""
+        """Return the curves of some rows at places y of shape (n_rows, ...), beyond the pivot or before it."""
         shape = (-1, *[1] * (y.ndim - 1))
         sign = np.where(side == 0, 1.0, -1.0)
         s = self._pivots[rows].reshape(shape) + sign.reshape(shape) * (y - origin.reshape(shape))
@@ -223,7 +223,7 @@ class ScoreTable:
 
     def __call__(self, alpha: ArrayLike) -> FloatArray:
         """Return values at an array of alphas, in the table's own type."""
-        given = np.asarray(alpha, dtype=self.dtype)
+        given = np.maximum(np.asarray(alpha, dtype=self.dtype), 0)
         return self._table(given.reshape(1, -1)).reshape(given.shape)
 
     def _values(self, _: np.ndarray, alpha: FloatArray) -> FloatArray:
