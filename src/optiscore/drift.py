@@ -1,8 +1,8 @@
 """Do rows still look like the training rows? Which features moved, with one false alarm in twenty for all together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -237,48 +237,6 @@ class DriftReference:
             for i, p in zip(order, p_values, strict=True)
         ]
         return Drift(shifts[0].p_value, shifts)
-
-    def state(self) -> dict[str, FloatArray]:
-        """The arrays by name, for a file.
-
-        Returns
-        -------
-        dict of str to ndarray
-        """
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def from_state(cls, state: Any) -> Self:
-        """The way back from `state`, with every array checked.
-
-        Parameters
-        ----------
-        state : dict of str to ndarray
-            What `state` returned.
-
-        Returns
-        -------
-        DriftReference
-
-        Raises
-        ------
-        ValueError
-            If arrays are missing, of other shapes or types, or hold numbers that cannot be.
-        """
-        names = [field.name for field in fields(cls)]
-        if not isinstance(state, dict) or sorted(state) != sorted(names):
-            raise ValueError(f"drift must hold {', '.join(names)}")
-        p, n_groups = np.shape(state["centre"])[:1], np.shape(state["counts"])[:1]
-        q = 2 * p[0] if p else 0
-        kept = (q, q) if q <= _MOST_CORRELATED else (0, 0)
-        shapes = [p, p, n_groups, (*n_groups, q), (*n_groups, q), kept]
-        for name, shape in zip(names, shapes, strict=True):
-            array = state[name]
-            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
-                raise ValueError(f"drift.{name} must be an array of numbers of shape {shape}")
-            if not np.isfinite(array).all() or (name in ("scale", "counts", "deviations") and (array < 0).any()):
-                raise ValueError(f"drift.{name} must hold finite numbers, and no negative counts or scales")
-        return cls(**state)
 
     def _by_group(self, counts: FloatArray, means: FloatArray, deviations: FloatArray) -> list["_Compared"]:
         weight = _SHARE_OF_GROUPS / len(self.counts)

@@ -133,24 +133,6 @@ def test_a_fit_that_fails_leaves_the_old_model(name):
     np.testing.assert_array_equal(answer(X), before)
 
 
-def test_a_classifier_of_known_moments():
-    X, y = blobs(3)
-    for rule in ("tuned", "minimax"):
-        model = OptimisticScoreClassifier(decision_rule=rule).fit(X, y)
-        offsets = model.offsets_ if rule == "tuned" else None
-        same_model = OptimisticScoreClassifier.from_moments(
-            model.classes_,
-            model.means_,
-            model.covariances_,
-            model.radii_,
-            decision_rule=rule,
-            priors=model.priors_,
-            class_count=model.class_count_,
-            offsets=offsets,
-        )
-        assert same(everything(same_model, X), everything(model, X))
-
-
 def test_no_estimator_reads_what_is_anothers_own():
     """`other._name` is private to its class: only `self` and `cls` may be asked for it."""
     source = Path(optiscore.__file__).parent

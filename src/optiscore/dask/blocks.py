@@ -7,13 +7,6 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
-from dask.highlevelgraph import HighLevelGraph
-
-# Dask has no public names for the nodes of its graphs. Where the private ones are gone, tasks are not fused.
-try:
-    from dask._task_spec import Alias, GraphNode, Task
-except ImportError:
-    Task = None
 
 # Results that are merged by one task.
 _BRANCHES = 16
@@ -72,42 +65,7 @@ def map_labelled(function: Callable[..., Any], X: Any, y: Any, sample_weight: An
         align_arrays=False,
         adjust_chunks={"i": lambda _: 1},
     )
-    return fuse_blocks(list(boxes.to_delayed().ravel()))
-
-
-def fuse_blocks(blocks: list[Delayed]) -> list[Delayed]:
-    """The same blocks, each one task with all that only it needs: the scheduler's work is per task, not per row.
-
-    Dask itself fuses chains only, and samples and labels that come from one source form no chain.
-    """
-    graph = dict(blocks[0].dask)
-    if Task is None or not all(isinstance(node, GraphNode) for node in graph.values()):
-        return blocks
-    dependents: dict[Any, set[Any]] = {key: set() for key in graph}
-    for key, node in graph.items():
-        for dependency in node.dependencies:
-            dependents.setdefault(dependency, set()).add(key)
-    for block in blocks:
-        members = _needed_by_one(block.key, graph, dependents)
-        fused = Task.fuse(*(graph[key] for key in members), key=block.key)
-        for key in members:
-            del graph[key]
-        graph[block.key] = fused
-    layer = f"fused-{blocks[0].key[0]}"
-    shared = HighLevelGraph.from_collections(layer, graph, dependencies=())
-    return [Delayed(block.key, shared, layer=layer) for block in blocks]
-
-
-def _needed_by_one(block: Any, graph: dict[Any, Any], dependents: dict[Any, set[Any]]) -> set[Any]:
-    """A block and the tasks before it that nothing else depends on."""
-    members, open_keys = {block}, list(graph[block].dependencies)
-    while open_keys:
-        key = open_keys.pop()
-        # A task is met again from each of its dependents, the last time with all of them inside.
-        if key not in members and isinstance(graph.get(key), Task | Alias) and dependents[key] <= members:
-            members.add(key)
-            open_keys.extend(graph[key].dependencies)
-    return members
+    return list(boxes.to_delayed().ravel())
 
 
 def reduce_tree(parts: Sequence[Delayed], merge: Callable[[list[Any]], Any]) -> Any:
@@ -154,7 +112,7 @@ def _map_partitions(function: Callable[..., Any], frames: list[Any]) -> list[Del
         return pd.Series(_boxed(*parts, function=function))
 
     mapped = dd.map_partitions(boxed, *frames, meta=pd.Series(dtype=object), align_dataframes=False)
-    return fuse_blocks(list(mapped.to_delayed()))
+    return list(mapped.to_delayed())
 
 
 def _counts(frames: list[Any]) -> list[int]:

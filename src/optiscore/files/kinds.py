@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .members import Cells, Columns, Each, Labels, Members, Number, Numbers, RefusedError, Texts
+from .members import (
+    LABELS,
+    Array,
+    Columns,
+    Each,
+    Members,
+    Number,
+    RefusedError,
+    Word,
+    cells,
+    numbers,
+    texts,
+)
 
 
 class Kind(NamedTuple):
@@ -75,64 +87,120 @@ def _increasing(model: Any) -> None:
         raise RefusedError("starts must divide the values into one run per feature")
 
 
+def _drift(model: Any) -> None:
+    """Correlations of all statistics, or of none."""
+    if len(model.correlation) not in (0, model.means.shape[1]):
+        raise RefusedError("correlation must go with means")
+
+
+def _watch(model: Any) -> None:
+    """A statistic for each entry."""
+    if len(model.reference.centre) != len(model.entries):
+        raise RefusedError("entries must be as many as the statistics of reference")
+
+
+def _table(model: Any) -> None:
+    """Everything about the same classes and columns."""
+    if len(model.pipeline[-1].classes_) != len(model.confusion):
+        raise RefusedError("confusion must have a row and a column for each class")
+    known = {column.name for column in model.columns}
+    if not all(entry[0] in known for entry in model.watch.entries):
+        raise RefusedError("watch must be about columns of the table")
+    counts = [count for _, count in model.class_counts]
+    measures = [measure for name, *row in model.tried for measure in row if isinstance(name, str)]
+    if not all(isinstance(count, int) for count in counts) or not np.isfinite(measures).all() or not len(measures):
+        raise RefusedError("class_counts and tried must hold numbers")
+    if not all(isinstance(text, str) for pair in model.failed_peers.items() for text in pair):
+        raise RefusedError("failed_peers must hold texts")
+    if not all(hasattr(peer, "classes_") for peer in model.peers.values()) or model.seen.part <= 0:
+        raise RefusedError("peers and seen must be whole")
+
+
 _D = {"n_features_in_": Number(1, 1e9, length="d")}
-_NAMES = {"feature_names_in_": Texts("d")}
-_CLASSES = {"classes_": Labels(), "priors_": Numbers("K", 0, 1, sums_to_one=True), "means_": Numbers("K d")}
+_NAMES = {"feature_names_in_": texts("d")}
+_CLASSES = {"classes_": LABELS, "priors_": numbers("K", 0, 1, sums_to_one=True), "means_": numbers("K d")}
 _POWER = {
-    **{name: Numbers("d") for name in ("center", "exponents", "mapped_center", "lowest", "highest")},
-    **{name: Numbers("d", 1e-300) for name in ("scale", "mapped_scale")},
-    "range": Numbers("2 d"),
+    **{name: numbers("d") for name in ("center", "exponents", "mapped_center", "lowest", "highest")},
+    **{name: numbers("d", 1e-300) for name in ("scale", "mapped_scale")},
+    "range": numbers("2 d"),
 }
 _MOMENTS = {
-    "class_count": Numbers("K", 0),
-    "priors": Numbers("K", 0, 1, sums_to_one=True),
-    "means": Numbers("K z"),
-    "mean_distance": Numbers("K+1", 0),
-    "effective_features": Numbers("K+1", 0),
-    "kurtosis": Numbers("K+1"),
-    "radial_kurtosis": Numbers("K+1"),
+    "class_count": numbers("K", 0),
+    "priors": numbers("K", 0, 1, sums_to_one=True),
+    "means": numbers("K z"),
+    "mean_distance": numbers("K+1", 0),
+    "effective_features": numbers("K+1", 0),
+    "kurtosis": numbers("K+1"),
+    "radial_kurtosis": numbers("K+1"),
 }
-_COVARIANCES = {"covariances": Numbers("K z z"), "covariance": Numbers("z z")}
+_COVARIANCES = {"covariances": numbers("K z z"), "covariance": numbers("z z")}
 _OPTIMISTIC = {
     **_CLASSES,
-    "covariances_": Numbers("K d d"),
-    "radii_": Numbers("K", 0, 1e15),
-    "offsets_": Numbers("K"),
-    "class_count_": Numbers("K", 0),
+    "covariances_": numbers("K d d"),
+    "radii_": numbers("K", 0, 1e15),
+    "offsets_": numbers("K"),
+    "class_count_": numbers("K", 0),
     **_D,
 }
 _MODERATED = Members(
-    {"classes_": Labels(), **{f"{name}_": kind for name, kind in _MOMENTS.items()}},
+    {"classes_": LABELS, **{f"{name}_": kind for name, kind in _MOMENTS.items()}},
     {
         **{f"{name}_": kind for name, kind in _COVARIANCES.items()},
         "n_features_in_": Number(1, 1e9, length="in"),
-        "feature_names_in_": Texts("in"),
+        "feature_names_in_": texts("in"),
     },
 )
 _TRIED = {
-    "kernel": Texts("rows"),
-    "scaling": Texts("rows"),
-    "ridge": Numbers("rows", 0),
-    "squared_error": Numbers("rows", 0),
-    "log_loss": Numbers("rows", 0, may_be_nan=True),
-    "n_rows": Numbers("rows", 1, kinds="iu"),
+    "kernel": texts("rows"),
+    "scaling": texts("rows"),
+    "ridge": numbers("rows", 0),
+    "squared_error": numbers("rows", 0),
+    "log_loss": numbers("rows", 0, may_be_nan=True),
+    "n_rows": numbers("rows", 1, kinds="iu"),
 }
 _MIXED = {name: _TRIED[name] for name in ("kernel", "scaling", "ridge")}
 _SEARCH = {
     "cv_results_": Columns(
         {
-            "mean_test_score": Numbers("rows", may_be_nan=True),
-            "std_test_score": Numbers("rows", 0, may_be_nan=True),
-            "rank_test_score": Numbers("rows", 1, kinds="iu"),
-            "param_pooling": Numbers("rows", 0, 1),
-            "param_likelihood": Cells("rows"),
-            "param_radius": Cells("rows"),
-            "params": Cells("rows"),
+            "mean_test_score": numbers("rows", may_be_nan=True),
+            "std_test_score": numbers("rows", 0, may_be_nan=True),
+            "rank_test_score": numbers("rows", 1, kinds="iu"),
+            "param_pooling": numbers("rows", 0, 1),
+            "param_likelihood": cells("rows"),
+            "param_radius": cells("rows"),
+            "params": cells("rows"),
         },
-        others=Cells("rows"),
+        others=cells("rows"),
     ),
-    "radius_axes_": Each(Numbers("n", 0, 1e15)),
+    "radius_axes_": Each(numbers("n", 0, 1e15)),
 }
+_COUNT = Number(0, is_whole=True)
+_COLUMN = Members(
+    {
+        "name": Word(),
+        "kind": Word(),
+        "n_distinct": _COUNT,
+        "n_missing": _COUNT,
+        "is_integer": Word(type=bool),
+        "resembles": Word(),
+    }
+)
+_TABLE = Members(
+    {
+        "kind": Word(("moderated", "kernel", "optimistic")),
+        "decimal": Word((".", ",")),
+        **{name: Word() for name in ("reason", "how", "target", "source")},
+        **dict.fromkeys(("n_rows", "n_unlabelled", "n_copies"), _COUNT),
+        **{name: Number(0, is_whole=True, may_be_none=True) for name in ("n_sampled", "n_certain")},
+        "least_typical": Number(0, 1),
+        "failed_peers": Word(type=dict),
+        "columns": Each(None),
+        "tried": Each(None),
+        "class_counts": Each(None, "K"),
+        "confusion": Each(Each(_COUNT, "K"), "K"),
+    },
+    together=_table,
+)
 _ALL = (
     Kind("OptimisticScoreClassifier", "robust.classifier", "OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)),
     Kind(
@@ -152,14 +220,14 @@ _ALL = (
         "KernelDiscriminantClassifier",
         Members(
             {
-                "classes_": Labels(),
+                "classes_": LABELS,
                 **_D,
-                "loo_proba_": Numbers("n K", 0, 1, sums_to_one=True),
+                "loo_proba_": numbers("n K", 0, 1, sums_to_one=True),
                 "loo_log_loss_": Number(0),
                 "temperature_": Number(1e-6, 1e6),
                 "results_": Columns(_TRIED),
                 "maps_": Columns(
-                    {**_MIXED, "log_loss": Numbers("rows", 0), "weight": Numbers("rows", 0, 1, sums_to_one=True)}
+                    {**_MIXED, "log_loss": numbers("rows", 0), "weight": numbers("rows", 0, 1, sums_to_one=True)}
                 ),
             },
             _NAMES,
@@ -172,7 +240,7 @@ _ALL = (
         "KernelDiscriminantMap",
         Members(
             {
-                "classes_": Labels(),
+                "classes_": LABELS,
                 **_D,
                 "ridge_": Number(0, 1e15),
                 "results_": Columns({name: kind for name, kind in _TRIED.items() if name != "log_loss"}),
@@ -191,16 +259,62 @@ _ALL = (
     Kind("DateParts", "table.dates", "DateParts", Members({})),
     Kind("CellTexts", "table.texts", "CellTexts", Members({})),
     Kind(
+        "drift reference",
+        "drift",
+        "DriftReference",
+        Members(
+            {
+                "centre": numbers("p"),
+                "scale": numbers("p", 0),
+                "counts": numbers("g", 0),
+                "means": numbers("g 2*p"),
+                "deviations": numbers("g 2*p", 0),
+                "correlation": numbers("q q"),
+            },
+            together=_drift,
+        ),
+        ("centre", "scale", "counts", "means", "deviations", "correlation"),
+    ),
+    Kind("column", "table.columns", "Column", _COLUMN),
+    Kind(
+        "watch",
+        "table.watch",
+        "Watch",
+        Members({"entries": Each(Each(Word(), "3"))}, together=_watch),
+        ("entries", "reference"),
+    ),
+    Kind(
+        "seen rows",
+        "table.seen_rows",
+        "SeenRows",
+        Members(
+            {
+                "hashes": Array("n", "u", is_increasing=True),
+                "part": Number(0, 1),
+                "copies": Number(0, 1),
+                "n_hashes": Number(0, length="n"),
+            }
+        ),
+        ("hashes", "part", "copies", "n_hashes"),
+    ),
+    Kind(
+        "table model",
+        "table.table_model",
+        "TableModel",
+        _TABLE,
+        (*_TABLE.required, "peers", "pipeline", "seen", "watch"),
+    ),
+    Kind(
         "moment sums",
         "moments.sums",
         "MomentSums",
         Members(
             {
-                "origin": Numbers("d"),
-                "unit": Numbers("d", 1e-300),
-                "gram": Numbers("2*d+1 2*d+1"),
-                "lowest": Numbers("d"),
-                "highest": Numbers("d"),
+                "origin": numbers("d"),
+                "unit": numbers("d", 1e-300),
+                "gram": numbers("2*d+1 2*d+1"),
+                "lowest": numbers("d"),
+                "highest": numbers("d"),
                 "resolution": Number(1e-20, 1e-2),
             }
         ),
@@ -216,14 +330,14 @@ _ALL = (
         "kernel mixture",
         "kernel.mixture",
         "KernelMixture",
-        Members({"weights": Numbers("m", 0, 1, sums_to_one=True), "temperature": Number(1e-6, 1e6)}, together=_mixture),
+        Members({"weights": numbers("m", 0, 1, sums_to_one=True), "temperature": Number(1e-6, 1e6)}, together=_mixture),
     ),
     Kind(
         "kernel expansion",
         "kernel.search",
         "KernelExpansion",
         Members(
-            {"anchors": Numbers("n d"), "coefficients": Numbers("n m"), "offset": Numbers("m"), "bandwidth": Number(0)}
+            {"anchors": numbers("n d"), "coefficients": numbers("n m"), "offset": numbers("m"), "bandwidth": Number(0)}
         ),
         ("kernel", "anchors", "bandwidth", "coefficients", "offset"),
     ),
@@ -232,7 +346,7 @@ _ALL = (
         "kernel.scalings",
         "Standardised",
         Members(
-            {"center": Numbers("d"), "scale": Numbers("d", 1e-300), "lowest": Numbers("d"), "highest": Numbers("d")}
+            {"center": numbers("d"), "scale": numbers("d", 1e-300), "lowest": numbers("d"), "highest": numbers("d")}
         ),
         ("center", "scale", "lowest", "highest"),
     ),
@@ -241,7 +355,7 @@ _ALL = (
         "kernel.scalings",
         "NormalScores",
         Members(
-            {"values": Numbers("n"), "scores": Numbers("n"), "starts": Numbers("d", 0, kinds="iu")},
+            {"values": numbers("n"), "scores": numbers("n"), "starts": numbers("d", 0, kinds="iu")},
             together=_increasing,
         ),
         ("values", "scores", "starts"),

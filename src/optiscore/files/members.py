@@ -5,7 +5,7 @@ A letter stands for one number throughout an object; the first member that has i
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -22,45 +22,119 @@ class RefusedError(ValueError):
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """An array of numbers of a shape, finite and within a range."""
+class Array:
+    """An array of a shape, of some kinds of entries; numbers are finite and within a range."""
 
     shape: str
+    kinds: str = "f"
     low: float = -np.inf
     high: float = np.inf
-    kinds: str = "f"
     may_be_nan: bool = False
     sums_to_one: bool = False
+    is_increasing: bool = False
+    fewest: int = 0
 
     def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what is no such array."""
+        """Raise if it is no such array."""
         if not isinstance(value, np.ndarray) or value.dtype.kind not in self.kinds:
-            raise RefusedError(f"{name} must be an array of {'integers' if self.kinds == 'iu' else 'numbers'}")
+            raise RefusedError(f"{name} must be an array of {_WORDS.get(self.kinds, 'values')}")
         check_shape(name, value, self.shape, lengths)
-        known = value[~np.isnan(value)] if self.may_be_nan else value
-        if known.size < min(value.size, 1) or not np.isfinite(known).all():
-            raise RefusedError(f"{name} must hold finite numbers")
-        if known.size and not (known.min() >= self.low and known.max() <= self.high):
-            raise RefusedError(f"{name} must lie between {self.low:g} and {self.high:g}")
+        if len(value) < self.fewest:
+            raise RefusedError(f"{name} must hold at least {self.fewest} entries")
+        if value.dtype.kind == "f":
+            known = value[~np.isnan(value)] if self.may_be_nan else value
+            if known.size < min(value.size, 1) or not np.isfinite(known).all():
+                raise RefusedError(f"{name} must hold finite numbers")
+        if value.dtype.kind in "fiu":
+            known = value[value == value]
+            if known.size and not (known.min() >= self.low and known.max() <= self.high):
+                raise RefusedError(f"{name} must lie between {self.low:g} and {self.high:g}")
         if self.sums_to_one and value.size and np.abs(value.sum(axis=-1) - 1).max() > 1e-6:
             raise RefusedError(f"{name} must sum to 1")
+        if value.dtype.kind == "O" and not all(isinstance(each, _PLAIN) for each in value.tolist()):
+            raise RefusedError(f"{name} must hold text or numbers")
+        if self.is_increasing and not _is_increasing(value):
+            raise RefusedError(f"{name} must hold distinct values in increasing order")
+
+
+_PLAIN = (str, int, float, tuple, dict, type(None))
+_WORDS = {"f": "numbers", "iu": "integers", "u": "integers", "UO": "text"}
+
+
+def _is_increasing(value: np.ndarray) -> bool:
+    try:
+        return bool(np.all(value[1:] > value[:-1]))
+    except TypeError:
+        return False
+
+
+def numbers(shape: str, low: float = -np.inf, high: float = np.inf, **options: Any) -> Array:
+    """Return what numbers of a shape and within a range are."""
+    return Array(shape, low=low, high=high, **options)
+
+
+def texts(shape: str) -> Array:
+    """Return what texts of a shape are."""
+    return Array(shape, "UO")
+
+
+#: Labels of the classes K, and columns of any kind, in which numbers may be missing.
+LABELS = Array("K", "biufUO", is_increasing=True, fewest=2)
+
+
+def cells(shape: str) -> Any:
+    """Return what a column of any kind is, or a list in its place."""
+    return Either(Array(shape, "biufUO", may_be_nan=True), Each(None, shape))
+
+
+@dataclass(frozen=True)
+class Either:
+    """An array, or a list."""
+
+    array: Array
+    items: Any
+
+    def check(self, name: str, value: Any, lengths: Lengths) -> None:
+        """Raise if it is neither."""
+        (self.items if isinstance(value, list) else self.array).check(name, value, lengths)
 
 
 @dataclass(frozen=True)
 class Number:
-    """One number within a range."""
+    """One number within a range; a whole one may tell a length."""
 
     low: float = -np.inf
     high: float = np.inf
     length: str = ""
+    is_whole: bool = False
+    may_be_none: bool = False
 
     def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what is no such number; it may tell a length."""
+        """Raise if it is no such number."""
+        if value is None and self.may_be_none:
+            return
         is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not is_number or not np.isfinite(value) or not self.low <= value <= self.high:
             raise RefusedError(f"{name} must be a number between {self.low:g} and {self.high:g}")
+        if self.is_whole and not isinstance(value, int):
+            raise RefusedError(f"{name} must be an integer")
         if self.length and lengths.setdefault(self.length, int(value)) != value:
             raise RefusedError(f"{name} must be {lengths[self.length]} to go with the others")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A text, one of several if these are listed; or what is of another simple type."""
+
+    among: Sequence[str] = ()
+    type: type = str
+
+    def check(self, name: str, value: Any, lengths: Lengths) -> None:
+        """Raise if it is another."""
+        if not isinstance(value, self.type) or (self.among and value not in self.among):
+            raise RefusedError(
+                f"{name} must be {'one of ' + ', '.join(self.among) if self.among else 'of another type'}"
+            )
 
 
 @dataclass(frozen=True)
@@ -68,7 +142,7 @@ class Count:
     """One number of samples, or one per feature."""
 
     def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what is no such number."""
+        """Raise if it is no such number."""
         counts = np.asarray(value)
         if counts.dtype.kind not in "fiu" or counts.shape not in ((), (lengths.get("d"),)):
             raise RefusedError(f"{name} must be a number, or one per feature")
@@ -77,88 +151,16 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Type:
-    """The type of an array."""
-
-    kinds: str
-
-    def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse another type."""
-        if not isinstance(value, np.dtype) or value.kind not in self.kinds:
-            raise RefusedError(f"{name} must be a type of numbers or text")
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Distinct labels in increasing order."""
-
-    shape: str = "K"
-    fewest: int = 2
-
-    def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what are no labels."""
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUO":
-            raise RefusedError(f"{name} must be an array of labels")
-        check_shape(name, value, self.shape, lengths)
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
-            raise RefusedError(f"{name} must be finite")
-        if value.dtype.kind == "O" and not all(isinstance(label, (str, int, float)) for label in value.tolist()):
-            raise RefusedError(f"{name} must hold text or numbers")
-        try:
-            is_sorted = bool(np.all(value[1:] > value[:-1]))
-        except TypeError:
-            is_sorted = False
-        if len(value) < self.fewest or not is_sorted:
-            raise RefusedError(f"{name} must hold at least {self.fewest} labels, distinct and in increasing order")
-
-
-@dataclass(frozen=True)
 class Categories:
     """Distinct values of a column in any order, of which one may be missing."""
 
     def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what are no categories."""
-        if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "biufUO" or not len(value):
-            raise RefusedError(f"{name} must be an array of values")
+        """Raise if there are no such values."""
+        Array("n", "biufUO", may_be_nan=True, fewest=1).check(name, value, {})
         # A missing value is not equal to itself.
         known = [each for each in value.tolist() if each is not None and each == each]
         if len(value) - len(known) > 1 or len({repr((type(each), each)) for each in known}) < len(known):
             raise RefusedError(f"{name} must hold distinct values, and at most one that is missing")
-        if value.dtype.kind == "f" and np.isinf(value).any():
-            raise RefusedError(f"{name} must not be infinite")
-
-
-@dataclass(frozen=True)
-class Texts:
-    """An array of text."""
-
-    shape: str
-
-    def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what is no text."""
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "UO":
-            raise RefusedError(f"{name} must be an array of text")
-        check_shape(name, value, self.shape, lengths)
-        if value.dtype.kind == "O" and not all(isinstance(text, str) for text in value.tolist()):
-            raise RefusedError(f"{name} must hold text only")
-
-
-@dataclass(frozen=True)
-class Cells:
-    """A column of any kind, or a list; numbers may be missing, but not infinite."""
-
-    shape: str
-
-    def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what is no such column."""
-        if isinstance(value, list):
-            check_length(name, len(value), self.shape, lengths)
-            return
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUO":
-            raise RefusedError(f"{name} must be an array")
-        check_shape(name, value, self.shape, lengths)
-        if value.dtype.kind == "f" and (np.isinf(value).any() or (value.size and np.isnan(value).all())):
-            raise RefusedError(f"{name} must not be infinite, nor all missing")
 
 
 @dataclass(frozen=True)
@@ -169,12 +171,12 @@ class Each:
     shape: str = ""
 
     def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what is no such list."""
+        """Raise if it is no such list."""
         if not isinstance(value, (list, tuple)):
             raise RefusedError(f"{name} must be a list")
         if self.shape:
             check_length(name, len(value), self.shape, lengths)
-        for i, item in enumerate(value):
+        for i, item in enumerate(value if self.item is not None else ()):
             self.item.check(f"{name}[{i}]", item, dict(lengths))
 
 
@@ -186,7 +188,7 @@ class Columns:
     others: Any = None
 
     def check(self, name: str, value: Any, lengths: Lengths) -> None:
-        """Refuse what is no such table."""
+        """Raise if it is no such table."""
         if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
             raise RefusedError(f"{name} must be a dict of columns")
         if missing := self.columns.keys() - value.keys():
@@ -207,7 +209,7 @@ class Members:
     together: Callable[[Any], None] | None = None
 
     def check(self, name: str, held: Mapping[str, Any]) -> None:
-        """Refuse members by the name of the one that is wrong."""
+        """Raise by the name of the one that is wrong."""
         lengths: Lengths = {}
         for attribute, kind in self.required.items():
             if attribute not in held:
@@ -228,7 +230,7 @@ class Members:
 
 
 def check_shape(name: str, value: np.ndarray, shape: str, lengths: Lengths) -> None:
-    """Refuse an array of another shape."""
+    """Raise if an array is of another shape."""
     terms = shape.split()
     if value.ndim != len(terms):
         raise RefusedError(f"{name} must have {len(terms)} dimensions, got {value.ndim}")
@@ -237,7 +239,7 @@ def check_shape(name: str, value: np.ndarray, shape: str, lengths: Lengths) -> N
 
 
 def check_length(name: str, length: int, term: str, lengths: Lengths) -> None:
-    """Refuse a length that does not go with those before; the first with a letter tells its number."""
+    """Raise at a length that does not go with those before; the first with a letter tells its number."""
     match = _TERM.fullmatch(term)
     assert match is not None, term
     factor, letter, more, constant = match.groups()

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from .members import (
+    LABELS,
     Categories,
-    Cells,
     Count,
     Each,
-    Labels,
     Members,
     Number,
-    Numbers,
     RefusedError,
-    Texts,
-    Type,
+    Word,
+    cells,
+    numbers,
+    texts,
 )
 
 
@@ -67,24 +67,24 @@ def _dropped(model: Any) -> None:
 
 
 _D = {"n_features_in_": Number(1, 1e9, length="d")}
-_NAMES = {"feature_names_in_": Texts("d")}
-_CLASSES = {"classes_": Labels(), "priors_": Numbers("K", 0, 1, sums_to_one=True), "means_": Numbers("K d")}
-_LINEAR = {"classes_": Labels(), "coef_": Numbers("m d"), "intercept_": Numbers("m")}
+_NAMES = {"feature_names_in_": texts("d")}
+_CLASSES = {"classes_": LABELS, "priors_": numbers("K", 0, 1, sums_to_one=True), "means_": numbers("K d")}
+_LINEAR = {"classes_": LABELS, "coef_": numbers("m d"), "intercept_": numbers("m")}
 
 #: By the module and the name of the type.
 SCHEMAS: Mapping[str, Members] = MappingProxyType(
     {
         "sklearn.impute._base.SimpleImputer": Members(
-            {**_D, "statistics_": Cells("d")},
-            {**_NAMES, "_fit_dtype": Type("biufUO"), "_fill_dtype": Type("biufUO")},
+            {**_D, "statistics_": cells("d")},
+            {**_NAMES, "_fit_dtype": Word(type=np.dtype), "_fill_dtype": Word(type=np.dtype)},
             together=_imputed,
         ),
         "sklearn.preprocessing._data.StandardScaler": Members(
             {**_D, "n_samples_seen_": Count()},
             {
-                "mean_": Numbers("d", may_be_nan=True),
-                "var_": Numbers("d", 0, may_be_nan=True),
-                "scale_": Numbers("d", 1e-300, may_be_nan=True),
+                "mean_": numbers("d", may_be_nan=True),
+                "var_": numbers("d", 0, may_be_nan=True),
+                "scale_": numbers("d", 1e-300, may_be_nan=True),
                 **_NAMES,
             },
         ),
@@ -95,27 +95,27 @@ SCHEMAS: Mapping[str, Members] = MappingProxyType(
             {
                 **_D,
                 "categories_": Each(Categories(), "d"),
-                "classes_": Labels(),
-                "encodings_": Each(Numbers("n")),
+                "classes_": LABELS,
+                "encodings_": Each(numbers("n")),
             },
             _NAMES,
             together=_encodings,
         ),
         "sklearn.compose._column_transformer.ColumnTransformer": Members(_D, _NAMES),
         "sklearn.linear_model._logistic.LogisticRegression": Members(
-            {**_LINEAR, **_D}, {"n_iter_": Numbers("1", 0, kinds="iu"), **_NAMES}, together=_linear
+            {**_LINEAR, **_D}, {"n_iter_": numbers("1", 0, kinds="iu"), **_NAMES}, together=_linear
         ),
         "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": Members(
             {**_CLASSES, **_LINEAR, **_D},
-            {"covariance_": Numbers("d d"), "xbar_": Numbers("d"), **_NAMES},
+            {"covariance_": numbers("d d"), "xbar_": numbers("d"), **_NAMES},
             together=_linear,
         ),
         "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis": Members(
             {
                 **_CLASSES,
                 **_D,
-                "scalings_": Each(Numbers("r", 0), "K"),
-                "rotations_": Each(Numbers("d r"), "K"),
+                "scalings_": Each(numbers("r", 0), "K"),
+                "rotations_": Each(numbers("d r"), "K"),
             },
             _NAMES,
             together=_rotations,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..estimators.availability import only_if
 from ..estimators.streaming import Streaming
-from ..estimators.validation import check_priors, numbers_per_class, resolve_priors, validate_training
+from ..estimators.validation import check_priors, resolve_priors, validate_training
 from ..moments.covariance import check_estimator_for_sums
 from ..moments.estimates import own_estimates, shared_estimate
 from ..moments.labelled import ClassData, TrainingSet
@@ -17,7 +17,7 @@ from ..numerics.arrays import Array, in_place, like, take_rows
 from ..numerics.types import FloatArray
 from .answers import FittedModel, WorstCaseAnswers
 from .log_scores import ScoreModel, pool_moments
-from .radii import check_radii, check_radius_parameter, choose_radii
+from .radii import check_radius_parameter, choose_radii
 from .rules import check_decision_rule, decide, given_offsets, is_tuned, kind_of
 from .scores.registry import Likelihood, LikelihoodName, get_likelihood, name_of
 from .tuning import representatives, tuned_offsets
@@ -189,77 +189,6 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
         if self.decision_rule_ == "prior":
             self._warn_if_one_class_wins(training.X)
         return self
-
-    @classmethod
-    def from_moments(
-        cls,
-        classes: ArrayLike,
-        means: ArrayLike,
-        covariances: ArrayLike,
-        radii: ArrayLike,
-        *,
-        likelihood: LikelihoodName | Likelihood = "gaussian",
-        decision_rule: Any = "minimax",
-        priors: Any = "equal",
-        class_count: ArrayLike | None = None,
-        offsets: ArrayLike | None = None,
-        feature_names: ArrayLike | None = None,
-    ) -> Self:
-        """Return a fitted classifier for moments and radii that are known, as from a publication.
-
-        Parameters
-        ----------
-        classes : array-like of shape (n_classes,)
-            Labels, distinct and in increasing order.
-        means, covariances : array-like of shape (n_classes, n_features) and (n_classes, n_features, n_features)
-            Nominal moments.
-        radii : array-like of shape (n_classes,)
-            Radii of the ambiguity sets.
-        likelihood : str or Likelihood, default="gaussian"
-            Kind of score.
-        decision_rule : {"prior", "minimax"}, float or array-like of shape (n_classes,), default="minimax"
-            What the scores are compared by, or "tuned" where the offsets are given.
-        priors : array-like of shape (n_classes,), dict or "equal", default="equal"
-            Class probabilities.
-        class_count : array-like of shape (n_classes,), default=None
-            Number of samples that the moments come from; None stands for one of each class.
-        offsets : array-like of shape (n_classes,), default=None
-            Offsets of the rule "tuned".
-        feature_names : array-like of shape (n_features,), default=None
-            Names of the features.
-
-        Returns
-        -------
-        OptimisticScoreClassifier
-
-        Examples
-        --------
-        >>> from optiscore import OptimisticScoreClassifier
-        >>> model = OptimisticScoreClassifier.from_moments(["a", "b"], [[0.0], [2.0]], [[[1.0]], [[1.0]]], [0.1, 0.1])
-        >>> model.predict([[0.4], [1.4]])
-        array(['a', 'b'], dtype='<U1')
-        """
-        model = cls(likelihood, radius=radii, decision_rule=decision_rule, priors=priors)
-        labels = np.asarray(classes)
-        count = np.ones(len(labels)) if class_count is None else np.asarray(class_count, dtype=np.float64)
-        resolved = resolve_priors(priors, labels.tolist(), count)
-        if feature_names is not None:
-            model.feature_names_in_ = np.asarray(feature_names, dtype=object)
-        centers = np.asarray(means, dtype=np.float64)
-        return model._keep(
-            classes_=labels,
-            class_count_=count,
-            priors_=resolved,
-            means_=centers,
-            covariances_=np.asarray(covariances, dtype=np.float64),
-            radii_=check_radii(numbers_per_class(radii, "radii", len(labels))),
-            offsets_=given_offsets(decision_rule, resolved)
-            if offsets is None
-            else np.asarray(offsets, dtype=np.float64),
-            likelihood_=name_of(get_likelihood(likelihood)),
-            decision_rule_=kind_of(decision_rule),
-            n_features_in_=centers.shape[1],
-        )
 
     def _learn(
         self,

@@ -77,7 +77,7 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
         Splits of the samples; a number stands for so many stratified folds.
     scoring : str or callable, default=None
         What the candidates are judged by: any scikit-learn scorer, None being accuracy. Accuracy and "neg_log_loss" are
-        read off the scores; other scorers call the methods of a fitted classifier for every candidate and fold.
+        read off the scores; for other scorers a classifier is fitted for every candidate and fold.
     decision_rule : {"tuned", "prior", "minimax"}, float or array-like of shape (n_classes,), default="tuned"
         What the scores are compared by, see `OptimisticScoreClassifier`. Tuned on the training part of each fold.
     priors : array-like of shape (n_classes,), dict or "equal", default=None
@@ -200,7 +200,7 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
             routed = self._route(samples.weight, params)
             splits = self._splits(*on_host[:2], len(samples.codes), routed.splitter.split)
             folds = (self._fold(samples, train, test, routed.scorer.score) for train, test in splits)
-            criterion = self._criterion(*on_host[:2], samples.labels, routed.scorer.score)
+            criterion = self._criterion(*on_host[:2], routed.scorer.score)
             table = tabulate(candidates, self._evaluate(folds, splits, candidates, criterion))
             best = choose(table["mean_test_score"], candidates)
             found = self._classifier(**table["params"][best]).fit(X, y, sample_weight)
@@ -288,9 +288,12 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
         # A label that no sample of positive weight has cannot be judged.
         test = test[samples.codes[test] >= 0]
         weight = scorer_metadata.get("sample_weight")
+        if samples.weight is not None:
+            train = train[samples.weight[train] > 0]
         return Fold(
-            samples.take(train).counted(),
+            samples.take(train),
             samples.take(test),
+            train,
             test,
             len(samples.codes),
             None if weight is None else np.asarray(weight)[test],
@@ -315,7 +318,7 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
             warnings.warn(message, FitFailedWarning, stacklevel=3)
         return scores
 
-    def _criterion(self, X: Any, y: Any, labels: np.ndarray, scorer_metadata: Mapping[str, Any]) -> Criterion:
+    def _criterion(self, X: Any, y: Any, scorer_metadata: Mapping[str, Any]) -> Criterion:
         if self.scoring is None:
             return accuracy
         if isinstance(self.scoring, str) and self.scoring in _FAST:
@@ -323,29 +326,17 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
         scorer = self._scorer()
 
         def by_scorer(trial: Trial) -> float:
-            rows = trial.fold.test_rows
+            fold, rows = trial.fold, trial.fold.test_rows
+            likelihood, pooling, radii = trial.candidate
+            model = self._classifier(likelihood=name_of(likelihood), pooling=pooling, radius=radii)
+            model.fit(_rows_of(X, fold.training_rows), _rows_of(y, fold.training_rows), fold.training.weight)
             metadata = {name: _rows_of(value, rows, trial.fold.n_samples) for name, value in scorer_metadata.items()}
-            value = scorer(self._fitted_on_fold(trial, labels), _rows_of(X, rows), _rows_of(y, rows), **metadata)
+            value = scorer(model, _rows_of(X, rows), _rows_of(y, rows), **metadata)
             if not isinstance(value, Real):
                 raise ValueError(f"scoring must return one number, got {value!r}.")
             return float(value)
 
         return by_scorer
-
-    def _fitted_on_fold(self, trial: Trial, labels: np.ndarray) -> OptimisticScoreClassifier:
-        likelihood, _, radii = trial.candidate
-        return OptimisticScoreClassifier.from_moments(
-            labels,
-            trial.moments.means,
-            trial.moments.covariances,
-            radii,
-            likelihood=name_of(likelihood),
-            decision_rule=self.decision_rule,
-            priors=trial.priors,
-            class_count=trial.class_count,
-            offsets=trial.rule.offsets,
-            feature_names=getattr(self, "feature_names_in_", None),
-        )
 
     def _classifier(self, **choice: Any) -> OptimisticScoreClassifier:
         return OptimisticScoreClassifier(

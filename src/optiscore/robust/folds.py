@@ -26,6 +26,7 @@ class Fold:
 
     training: TrainingSet
     test: TrainingSet
+    training_rows: np.ndarray
     test_rows: np.ndarray
     n_samples: int
     test_weight: FloatArray | None
@@ -44,9 +45,6 @@ class Trial(NamedTuple):
 
     fold: Fold
     candidate: Candidate
-    class_count: FloatArray
-    priors: FloatArray
-    moments: NominalMoments
     rule: Rule
     scores: LogScores
 
@@ -106,7 +104,7 @@ def evaluate_fold(
             for v, radii in enumerate(candidates.grid.vectors):
                 rule, test_scores = _decide_by(fold, priors, log_scores.at(radii))
                 candidate = Candidate(likelihood, pooling, radii)
-                results[k, p, v] = criterion(Trial(fold, candidate, class_count, priors, moments, rule, test_scores))
+                results[k, p, v] = criterion(Trial(fold, candidate, rule, test_scores))
                 advance(1)
     return FoldScores(results.ravel(), errors)
 

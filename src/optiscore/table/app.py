@@ -130,9 +130,7 @@ def split(
 
 @app.command()
 def fit(
-    train: Annotated[
-        str, typer.Argument(help="Table: CSV, TSV, Parquet, Arrow, Feather or svmlight; compressed or not.")
-    ],
+    train: Annotated[str, typer.Argument(help="Table: CSV, TSV, Parquet, Arrow or Feather; compressed or not.")],
     target: Annotated[str, typer.Option("--target", "-t", help="Column with the labels.")],
     out: Annotated[str, typer.Option("--out", "-o", help="Model file to write.")],
     model: Annotated[

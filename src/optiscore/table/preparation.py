@@ -25,11 +25,7 @@ from .texts import MISSING_TEXT, CellTexts
 
 def to_frame(table: pa.Table, columns: Sequence[Column], path: str) -> pd.DataFrame:
     """The columns that the model was trained on, in types that its pipeline knows."""
-    names = table.column_names
     used = [column for column in columns if column.is_used]
-    if table.schema.metadata == {b"absent": b"zero"}:
-        absent = [column.name for column in used if column.name not in names and column.name[:1] == "x"]
-        table = pa.table({n: table[n] for n in names} | {n: np.zeros(table.num_rows) for n in absent})
     missing = [column.name for column in used if column.name not in table.column_names]
     if len(missing) > 1:
         raise ValueError(

@@ -1,7 +1,7 @@
 """How many rows of a table a model was trained on, told by hashes of its training rows."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -25,17 +25,20 @@ class SeenRows:
         Which part of the training rows they are of.
     copies : float
         Which part of them are copies of another one: so many rows that were not trained on look as if they were.
+    n_hashes : int
+        How many there are: in a file that lost some, they are fewer.
     """
 
     hashes: np.ndarray
     part: float
     copies: float
+    n_hashes: int
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, n_rows: int) -> Self:
         """From training rows, of which there are so many in all."""
         hashes, place, counts = np.unique(_hashes(frame), return_inverse=True, return_counts=True)
-        return cls(hashes, len(frame) / n_rows, float((counts[place] > 1).mean()))
+        return cls(hashes, len(frame) / n_rows, float((counts[place] > 1).mean()), len(hashes))
 
     def count_equal(self, frame: pd.DataFrame) -> int:
         """How many rows are equal to a training row that is kept, be they the same observations or not."""
@@ -49,24 +52,6 @@ class SeenRows:
             return 0
         part = min((found / n - chance) / (1 - chance) / self.part, 1.0)
         return round(part * n) if part >= _LEAST_PART else 0
-
-    def state(self) -> dict[str, Any]:
-        """Plain values and an array, for a file; the number of hashes tells whether some were lost."""
-        return {"hashes": self.hashes, "n_hashes": len(self.hashes), "part": self.part, "copies": self.copies}
-
-    @classmethod
-    def from_state(cls, state: Any) -> Self:
-        """The way back from `state`, checked."""
-        if not isinstance(state, dict) or state.keys() != {"hashes", "n_hashes", "part", "copies"}:
-            raise ValueError("seen rows must have hashes, their number, part and copies")
-        hashes, part, copies = state["hashes"], state["part"], state["copies"]
-        if not isinstance(hashes, np.ndarray) or hashes.ndim != 1 or hashes.dtype != np.uint32:
-            raise ValueError("hashes must be an array of 32-bit integers")
-        if len(hashes) != state["n_hashes"] or not (hashes[1:] > hashes[:-1]).all():
-            raise ValueError("hashes must be as many as n_hashes says, and increasing")
-        if not (isinstance(part, float) and 0 < part <= 1 and isinstance(copies, float) and 0 <= copies <= 1):
-            raise ValueError("part and copies must be fractions")
-        return cls(hashes, part, copies)
 
 
 def _hashes(frame: pd.DataFrame) -> np.ndarray:

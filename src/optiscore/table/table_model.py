@@ -1,6 +1,6 @@
 """A model that was trained on a table: the pipeline, what it is compared with, and what is known of the table."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from sklearn.pipeline import Pipeline
 
 from ..files import model_files
-from .columns import LEFT_OUT, USED, Column
+from .columns import Column
 from .preparation import count_unseen, encode, to_frame
 from .seen_rows import SeenRows
 from .selection import KERNEL, MODERATED, OPTIMISTIC, SHARED
@@ -178,30 +178,16 @@ class TableModel:
         return count_unseen(self.pipeline, frame)
 
     def save(self, path: str) -> None:
-        """Write a model file: plain values and estimators."""
-        state = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in ("columns", "class_counts", "tried"):
-            state[name] = [list(row) for row in state[name]]
-        state["watch"], state["seen"] = self.watch.state(), self.seen.state()
-        model_files.save(state, path)
+        """Write a model file."""
+        model_files.save(self, path)
 
     @classmethod
     def load(cls, path: str) -> Self:
         """Read a model file."""
-        state = model_files.load(path)
-        names = {field.name for field in fields(cls)}
-        if not isinstance(state, dict) or not isinstance(state.get("pipeline"), Pipeline):
-            raise ValueError(f"{path} holds an estimator without a table; use optiscore.files.load in Python.")
-        if state.keys() != names:
-            raise ValueError(f"{path} is of another version of optiscore: train the model again.")
+        model = model_files.load(path)
+        if not isinstance(model, cls):
+            raise ValueError(f"{path} holds an estimator without a table; use optiscore.load in Python.")
         try:
-            check_table_state(state)
-            state["columns"] = [Column(*column) for column in state["columns"]]
-            state["class_counts"] = [(label, count) for label, count in state["class_counts"]]
-            state["tried"] = [(name, loss, accuracy) for name, loss, accuracy in state["tried"]]
-            state["watch"] = Watch.from_state(state["watch"], state["columns"])
-            state["seen"] = SeenRows.from_state(state["seen"])
-            model = cls(**state)
             model.try_one_row()
         # Whatever a damaged member leads to.
         except Exception as error:
@@ -222,59 +208,3 @@ class TableModel:
         if len(self.watch.reference.counts) != len(self.labels):
             raise ValueError("what is watched must be known for every class")
         self.watch.compare(frame, np.zeros(1, dtype=np.intp), self.labels)
-
-
-def check_table_state(state: dict[str, Any]) -> None:
-    """Refuse what cannot be known of a table."""
-    for name in ("target", "source", "reason", "how"):
-        if not isinstance(state[name], str):
-            raise ValueError(f"{name} must be text")
-    if state["kind"] not in _NUMBERS or state["decimal"] not in (".", ","):
-        raise ValueError("kind must name a model, and decimal be a point or a comma")
-    for name in ("n_rows", "n_unlabelled", "n_copies"):
-        if not _is_count(state[name]):
-            raise ValueError(f"{name} must be a number >= 0")
-    for name in ("n_sampled", "n_certain"):
-        if not (state[name] is None or _is_count(state[name])):
-            raise ValueError(f"{name} must be None or a number >= 0")
-    for column in _check_list(state["columns"], "columns"):
-        described = isinstance(column, list) and len(column) == 6 and isinstance(column[0], str)
-        known = (
-            described and column[1] in (*USED, *LEFT_OUT) and isinstance(column[4], bool) and isinstance(column[5], str)
-        )
-        if not known or not all(map(_is_count, column[2:4])):
-            raise ValueError("columns must be described by a name, a kind, two numbers, a flag and a word each")
-    for pair in _check_list(state["class_counts"], "class_counts"):
-        if not (isinstance(pair, list) and len(pair) == 2 and _is_count(pair[1])):
-            raise ValueError("class_counts must hold labels with numbers of rows")
-    for row in _check_list(state["tried"], "tried"):
-        is_row = isinstance(row, list) and len(row) == 3
-        if not (is_row and row[0] in (*_NUMBERS, SHARED) and all(map(_is_measure, row[1:]))):
-            raise ValueError("tried must hold names of models with a log loss and an accuracy")
-    n_classes = len(state["pipeline"][-1].classes_)
-    confusion = _check_list(state["confusion"], "confusion")
-    if [len(_check_list(row, "confusion")) for row in confusion] != [n_classes] * n_classes:
-        raise ValueError("confusion must have a row and a column for each class")
-    if not all(_is_count(count) for row in confusion for count in row):
-        raise ValueError("confusion must hold numbers of rows")
-    if not _is_measure(state["least_typical"]) or state["least_typical"] > 1:
-        raise ValueError("least_typical must lie between 0 and 1")
-    if not isinstance(state["peers"], dict):
-        raise ValueError("peers must be a dict")
-    failed = state["failed_peers"]
-    if not isinstance(failed, dict) or not all(isinstance(text, str) for pair in failed.items() for text in pair):
-        raise ValueError("failed_peers must hold texts")
-
-
-def _check_list(value: Any, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{name} must be a list")
-    return value
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_measure(value: Any) -> bool:
-    return isinstance(value, float) and 0 <= value < float("inf")

@@ -1,4 +1,4 @@
-"""Tables on disk: CSV, TSV, Parquet, Arrow, Feather and svmlight, compressed or not, as a whole or in blocks."""
+"""Tables on disk: CSV, TSV, Parquet, Arrow and Feather, compressed or not, as a whole or in blocks."""
 
 import difflib
 import gzip
@@ -19,7 +19,6 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
-from sklearn.datasets import load_svmlight_file
 
 from ..files.whole_files import open_whole
 from .streams import Replayed, batches_of
@@ -28,14 +27,12 @@ from .streams import Replayed, batches_of
 _BLOCK_ROWS = 65_536
 _BLOCK_BYTES = 8 * 1024 * 1024
 _MAX_LINE = 4 * 1024 * 1024
-_MOST_COLUMNS = 100_000
 _SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".arrow", ".feather")
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 # With a decimal comma, or integers in groups of three digits.
 COMMA_NUMBER = (
     r"^\s*[-+]?(\d+|[1-9]\d{0,2}([. \x{a0}]\d{3})+)?,\d*([eE][-+]?\d+)?\s*$|^\s*[-+]?[1-9]\d{0,2}(\.\d{3})+\s*$"
 )
-_SVMLIGHT = re.compile(rb"\s*[-+\d.eE,]+(\s+\d+:[-+\d.eEinfna]+)+\s*(#.*)?\r?$")
 
 
 def read_table(
@@ -130,27 +127,12 @@ def _read(stream: Any, path: str) -> Iterator[pa.Table]:
         for table in batches_of(_seekable(stream), lambda lent: iter([pa.feather.read_table(lent)])):
             for start in range(0, table.num_rows, _BLOCK_ROWS):
                 yield _checked(table.slice(start, _BLOCK_ROWS), path)
-    elif _SVMLIGHT.match(head.partition(b"\n")[0]):
-        yield _read_svmlight(stream, path)
     else:
         yield from _read_text(stream, head, path)
 
 
 def _seekable(stream: Any) -> Any:
     return stream if stream.seekable() else io.BytesIO(stream.read())
-
-
-def _read_svmlight(stream: Any, path: str) -> pa.Table:
-    try:
-        X, y = load_svmlight_file(io.BytesIO(stream.read()), zero_based=False)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"{path} cannot be read as svmlight: {_one_line(error)}") from None
-    if X.shape[1] > _MOST_COLUMNS:
-        raise ValueError(
-            f"{path} has features up to number {X.shape[1]:,}, more than the {_MOST_COLUMNS:,} that a table may have."
-        )
-    columns = {f"x{i + 1}": column for i, column in enumerate(X.toarray().T)}
-    return pa.table({"target": y, **columns}).replace_schema_metadata({"absent": "zero"})
 
 
 def _read_text(stream: Any, head: bytes, path: str) -> Iterator[pa.Table]:

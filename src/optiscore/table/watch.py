@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -93,27 +93,6 @@ class Watch:
         # Where columns moved in all rows, other rows get each label, and what moves within labels may follow from that.
         everywhere = [each for (_, group), each in told.items() if group is None]
         return TableDrift(found.p_value, sorted(everywhere or told.values(), key=lambda each: each.p_value))
-
-    def state(self) -> dict[str, Any]:
-        """Plain values and arrays, for a file."""
-        return {"entries": self.entries, **self.reference.state()}
-
-    @classmethod
-    def from_state(cls, state: Any, columns: Sequence[Column]) -> Self:
-        """The way back from `state`, checked."""
-        entries = state.get("entries") if isinstance(state, dict) else None
-        known = {column.name for column in columns}
-        if not isinstance(entries, list) or not all(_is_entry(entry, known) for entry in entries):
-            raise ValueError("what is watched must be columns of the table")
-        reference = DriftReference.from_state({name: value for name, value in state.items() if name != "entries"})
-        if len(reference.centre) != len(entries):
-            raise ValueError("what is watched must have as many statistics as entries")
-        return cls(entries, reference)
-
-
-def _is_entry(entry: Any, known: set[str]) -> bool:
-    is_text = isinstance(entry, list) and len(entry) == 3 and all(isinstance(part, str) for part in entry)
-    return is_text and entry[0] in known and entry[1] in (VALUE, MISSING, IS)
 
 
 def _entries(column: Column, values: pd.Series) -> list[list[str]]:
