@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+# The data sets of the examples.
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 # Before anything imports SciPy: the example with PyTorch's tensors needs it.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")

@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from optiscore import KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis
-from optiscore.datasets import fetch_benchmark
 from optiscore.metrics import area_under_risk_coverage, risk_coverage_curve
-from optiscore.plotting import ConfidenceDisplay, RiskCoverageDisplay
+from optiscore.plotting import RiskCoverageDisplay
+from reproduction.datasets import fetch_benchmark  # of a clone of the repository
 
 X, y = fetch_benchmark("heart", return_X_y=True)
 models = {
@@ -59,4 +59,10 @@ for name in models:
 # lower right has a clear probability that rests on too few samples.
 train, test = next(StratifiedShuffleSplit(1, train_size=52, random_state=0).split(X, y))
 model = ModeratedDiscriminantAnalysis().fit(X[train], y[train])
-ConfidenceDisplay.from_estimator(model, X[test], y[test])
+right = model.predict(X[test]) == y[test]
+probability, stability = model.predict_proba(X[test]).max(axis=1), model.stability(X[test])
+figure, ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")
+ax.plot(probability[right], stability[right], "o", alpha=0.7, label="right")
+ax.plot(probability[~right], stability[~right], "x", color="#d55e00", label="wrong")
+ax.set(xlabel="probability of the predicted label", ylabel="stability of the label")
+ax.legend(loc="lower right")

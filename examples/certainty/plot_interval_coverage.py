@@ -13,8 +13,7 @@ import numpy as np
 from sklearn.covariance import EmpiricalCovariance
 
 from optiscore import ModeratedDiscriminantAnalysis
-from optiscore.datasets import fetch_benchmark
-from optiscore.plotting import CoverageDisplay
+from reproduction.datasets import fetch_benchmark  # of a clone of the repository
 
 D, LEVELS = 6, np.array([0.5, 0.7, 0.8, 0.9, 0.95, 0.99])
 rng = np.random.default_rng(0)
@@ -56,9 +55,11 @@ for n_per_class in (15, 60):
 # Points on the diagonal are what was promised.
 figure, ax = plt.subplots(figsize=(5, 4.6), layout="constrained")
 for n_per_class, values in coverage.items():
-    CoverageDisplay(LEVELS, values, name=f"{n_per_class} per class, mean width {width[n_per_class]:.2f} at 90 %").plot(
-        ax
-    )
+    name = f"{n_per_class} per class, mean width {width[n_per_class]:.2f} at 90 %"
+    ax.plot(100 * LEVELS, 100 * values, "o-", markersize=4, label=name)
+ax.plot([45, 100], [45, 100], color="gray", linewidth=0.8, linestyle=":")
+ax.set(xlabel="nominal level, %", ylabel="coverage, %")
+ax.legend()
 
 # %%
 # Real data have no known population. Take a whole table for it: what the model of all rows says is the truth then,
@@ -79,7 +80,9 @@ for name in ("banknote_authentication", "haberman", "heart", "ilpd", "mammograph
         model.fit(X[rows], y[rows])
         ends = [model.predict_proba_interval(X, level) for level in LEVELS]
         inside.append([np.mean((low <= truth) & (truth <= high)) for low, high in ends])
-    CoverageDisplay(LEVELS, np.mean(inside, axis=0), name=name.replace("_", " ")).plot(ax)
+    ax.plot(100 * LEVELS, 100 * np.mean(inside, axis=0), "o-", markersize=4, label=name.replace("_", " "))
+ax.plot([45, 100], [45, 100], color="gray", linewidth=0.8, linestyle=":")
+ax.set(xlabel="nominal level, %", ylabel="coverage, %")
 ax.legend(fontsize=8)
 
 # %%

@@ -15,7 +15,6 @@ from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
 
 from optiscore import KernelDiscriminantClassifier, KernelDiscriminantMap, ModeratedDiscriminantAnalysis
-from optiscore.plotting import KernelSearchDisplay
 
 X, y = make_moons(150, noise=0.25, random_state=0)
 X_new, y_new = make_moons(5_000, noise=0.25, random_state=1)
@@ -50,4 +49,12 @@ for name, scaling, weight in zip(*(kernel.maps_[key] for key in ("kernel", "scal
     print(f"{name:18s} {scaling:9s} {weight:.2f}")
 
 # %%
-KernelSearchDisplay.from_estimator(kernel)
+# Leave-one-out squared error over the ridge, a curve for each kernel and scaling.
+results = kernel.results_
+figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+for name in dict.fromkeys(results["kernel"]):
+    for scaling, style in (("standard", "-"), ("ranks", "--")):
+        rows = (results["kernel"] == name) & (results["scaling"] == scaling)
+        ax.plot(results["ridge"][rows], results["squared_error"][rows], style, label=f"{name}, {scaling}")
+ax.set(xscale="log", yscale="log", xlabel="ridge, in units of the mean eigenvalue", ylabel="squared error")
+ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))

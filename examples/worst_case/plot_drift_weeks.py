@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.model_selection import cross_val_predict
 
 from optiscore import ModeratedDiscriminantAnalysis
-from optiscore.datasets import fetch_benchmark
 from optiscore.drift import DriftReference
+from reproduction.datasets import fetch_benchmark  # of a clone of the repository
 
 NAMES = ("variance", "skewness", "kurtosis", "entropy")
 rng = np.random.default_rng(0)

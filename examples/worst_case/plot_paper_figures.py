@@ -2,7 +2,7 @@
 The paper's Figures 1 to 3
 ==========================
 
-From public functions only. ``make reproduce`` (or ``optiscore reproduce paper``) computes them in full, beside Table
+From public functions only. ``make reproduce`` computes them in full, beside Table
 1, and compares each cell of it with print.
 """
 

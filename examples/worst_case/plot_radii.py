@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from optiscore import OptimisticScoreClassifier, OptimisticScoreClassifierCV
-from optiscore.datasets import fetch_benchmark
 from optiscore.plotting import RadiusSearchDisplay
+from reproduction.datasets import fetch_benchmark  # of a clone of the repository
 
 X, y = fetch_benchmark("ilpd", return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
