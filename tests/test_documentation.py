@@ -104,7 +104,7 @@ def test_readme():
     sure = model.stability(X) > 0.95
     is_right = model.predict(X) == y
     sentence = (
-        f"{sure.mean():.0%} of these test rows have a confidence above 0.95: {is_right[sure].mean():.1%} of them are "
+        f"{sure.mean():.0%} of these test rows have a stability above 0.95: {is_right[sure].mean():.1%} of them are "
         f"right, and {is_right[~sure].mean():.1%} of the others"
     )
     assert sentence.replace("%", " %") in " ".join(readme.split())

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from blocks import assert_same_model, in_blocks, make_data, n_right
-from dask._task_spec import Alias, Task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scikit_learn_checks import scikit_learn_checks
@@ -129,24 +128,24 @@ def test_bounds_are_computed_once_for_both():
     assert sum(rows) == len(X)
 
 
-def n_tasks(X, y):
+def tasks_per_block(X, y):
     parts = map_labelled(blockwise.sums_of_block, X, y)
     assert len(parts) == 10
-    return sum(isinstance(node, Task | Alias) for node in dict(parts[0].dask).values())
+    return len(parts[0].dask) / 10
 
 
-def test_one_task_per_block():
+def test_few_tasks_per_block():
+    """What is done to each element costs no tasks, however much it is."""
     rng = da.random.default_rng(0)
     labels = rng.integers(2, size=1000, chunks=100)
     noise = rng.normal(size=(1000, 3), chunks=(100, 3))
-    assert n_tasks(noise, labels) == 10
-    assert n_tasks((noise + 1) * 2, noise[:, 0] > 0) == 10
+    assert tasks_per_block(noise, labels) <= 5
+    assert tasks_per_block(noise + 1, labels) == tasks_per_block(3 * np.exp((noise + 1) * 2) - 1, labels)
     X, y = make_data(n=1000)
-    assert n_tasks(da.from_array(X, chunks=(100, 3)) + 0, da.from_array(y, chunks=100)) == 10
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abc")).assign(y=y), npartitions=10)
-    assert n_tasks(frame[["a", "b"]], frame["y"]) == 10
+    assert tasks_per_block(frame[["a", "b"]], frame["y"]) <= 2
     samples = noise + labels[:, None]
-    assert n_tasks(samples, labels) == 10
+    assert tasks_per_block(samples, labels) <= 7
     expected = InMemory(decision_rule="prior").fit(*dask.compute(samples, labels))
     assert_same_model(OptimisticScoreClassifier(decision_rule="prior").fit(samples, labels), expected)
 

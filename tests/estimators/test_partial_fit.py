@@ -134,7 +134,7 @@ def test_before_a_covariance_is_regular_the_model_says_so():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({}, "'tuned' compares the scores of all training samples.*minimax"),
+        ({}, "'tuned' compares scores of all training samples.*minimax"),
         ({"decision_rule": "prior", "radius": "empirical"}, "'empirical' needs all samples at once.*'clt'"),
         ({"decision_rule": "prior", "covariance_estimator": LedoitWolf()}, "LedoitWolf.*needs all samples"),
     ],

@@ -381,7 +381,7 @@ def test_the_pipeline_in_python_answers_as_the_command_does(tmp_path):
     fit(frame, tmp_path, "--categorical", "ward")
     assert call("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "p.csv", "-q")[0] == 0
     said = pd.read_csv(tmp_path / "p.csv")
-    pipeline = load(tmp_path / "m")["pipeline"]
+    pipeline = load(tmp_path / "m").pipeline
     read = pd.read_csv(tmp_path / "t.csv")
     assert read["colour"].isna().any()
     for rows in (read, read.convert_dtypes(), read.fillna({"colour": ""})):

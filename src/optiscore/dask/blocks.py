@@ -45,7 +45,7 @@ def to_array(collection: Any) -> Any:
 
 
 def map_labelled(function: Callable[..., Any], X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
-    """``function(X, y, sample_weight)`` of each block, one task per block with all that makes it."""
+    """``function(X, y, sample_weight)`` of each block: one task per block, and few that make it."""
     given = [collection for collection in (X, y, sample_weight) if collection is not None]
     if all(map(is_frame, given)):
         return _map_partitions(function, given)
