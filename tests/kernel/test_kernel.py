@@ -53,26 +53,31 @@ def test_outputs_agree_with_each_other(settings, n_classes):
     assert sets[np.arange(len(y)), proba.argmax(axis=1)].all()
 
 
+def moderated(model, X):
+    alpha = model.distances(X)
+    return np.exp(model.moderated_log_proba(alpha, model.log_joint(alpha)))
+
+
 @pytest.mark.parametrize("kind", [0, 1])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_leaving_out_of_the_gaussian_models_is_nearly_refitting(kind, n_classes):
     X, y = blobs(n_classes, n=160, d=n_classes - 1)
-    model = ModeratedDiscriminantAnalysis(feature_map=None).fit(X, y)._model.models[kind]
-    quick = np.exp(model.left_out_log_proba(model.distances(X), y))
-    inside = np.exp(model.moderated_log_proba(model.distances(X)))
+    model = ModeratedDiscriminantAnalysis(feature_map=None).fit(X, y)._model.gaussians.models[kind]
+    quick = np.exp(model.moderated_log_proba(*model.leave_out(model.distances(X), y)))
+    inside = moderated(model, X)
     slow = np.empty_like(quick)
     for i in range(len(y)):
         rest = np.delete(np.arange(len(y)), i)
-        other = ModeratedDiscriminantAnalysis(feature_map=None).fit(X[rest], y[rest])._model.models[kind]
-        slow[:, i] = np.exp(other.moderated_log_proba(other.distances(X[i : i + 1])))[:, 0]
+        other = ModeratedDiscriminantAnalysis(feature_map=None).fit(X[rest], y[rest])._model.gaussians.models[kind]
+        slow[:, i] = moderated(other, X[i : i + 1])[:, 0]
     assert np.abs(quick - slow).max() < 0.05
     assert np.abs(quick - slow).mean() < 0.2 * np.abs(inside - slow).mean()
 
 
 def test_a_class_of_one_sample_has_no_density_without_it():
     X, y = np.r_[blobs(2)[0], [[50.0, 50, 50]]], np.r_[blobs(2)[1], 2]
-    for model in ModeratedDiscriminantAnalysis(feature_map=None).fit(X, y)._model.models:
-        proba = np.exp(model.left_out_log_proba(model.distances(X), y))
+    for model in ModeratedDiscriminantAnalysis(feature_map=None).fit(X, y)._model.gaussians.models:
+        proba = np.exp(model.moderated_log_proba(*model.leave_out(model.distances(X), y)))
         assert proba[2, -1] == 0
         np.testing.assert_allclose(proba.sum(axis=0), 1)
     fitted = KernelDiscriminantClassifier().fit(X, y)
@@ -129,7 +134,7 @@ def test_more_classes_than_features():
 def test_weights():
     class Trial:
         def __init__(self, criterion):
-            self.criterion = criterion
+            self.log_loss = criterion
 
     weights = weigh([Trial(0.5), Trial(0.4), Trial(0.41), Trial(0.7)], 100)
     kept = np.exp([-2.0, 0, -0.2])
@@ -203,7 +208,7 @@ def test_confidence_is_about_the_predicted_label():
     X, y = blobs(3, n=300)
     model = KernelDiscriminantClassifier(["linear"], average=False).fit(X[::2], y[::2])
     gaussians = model.mixture_.models[0].coordinate_models.gaussians
-    z = model.mixture_.models[0].coordinates(model.mixture_.scale(X))
+    z = model.mixture_.coordinates(X)
     decided = gaussians.log_proba(z).argmax(axis=0)
     agreed, confidence = decided == model.predict(X), model.stability(X)
     found = least_certificate(gaussians.models, z, decided).stability

@@ -54,7 +54,7 @@ def test_leaving_out_is_refitting(name, scaling, n_landmarks):
     scaled = SCALINGS[scaling].fit(X)(X)
     landmarks = None if n_landmarks is None else np.arange(0, 50, 50 // n_landmarks)[:n_landmarks]
     ridges = np.array([1e-5, 1e-3, 0.1, 10.0])
-    problem = Problem({scaling: scaled}, y, 3, ridges, landmarks)
+    problem = Problem({scaling: scaled}, y, 3, ridges, contrasts(3)[y], landmarks)
     spectrum, anchors, bandwidth = problem.decompose(Combination(name, scaling))
     path = spectrum.ridge_path(problem.targets, ridges)
     kernel = KERNELS[name]

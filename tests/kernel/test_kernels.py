@@ -29,7 +29,7 @@ def obvious(name, x, y, scale):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_values(name, dtype):
     kernel = KERNELS[name]
-    scale = kernel.bandwidth(X)
+    scale = kernel.prepare(X)[1]
     values = kernel(X.astype(dtype), Y.astype(dtype), scale)
     assert values.dtype == dtype
     expected = [[obvious(name, x, y, scale) for y in Y] for x in X]
@@ -38,16 +38,16 @@ def test_values(name, dtype):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_positive_definite(name):
-    eigenvalues = np.linalg.eigvalsh(KERNELS[name](X, X, KERNELS[name].bandwidth(X)))
+    eigenvalues = np.linalg.eigvalsh(KERNELS[name](X, X, KERNELS[name].prepare(X)[1]))
     assert eigenvalues.min() > -1e-12 * eigenvalues.max()
 
 
 def test_the_unit_is_the_median_distance():
-    assert KERNELS["rbf-1"].bandwidth(X) == pytest.approx(np.median(pdist(X)))
-    assert KERNELS["rbf-1"].bandwidth(np.zeros((5, 2))) == 1
+    assert KERNELS["rbf-1"].prepare(X)[1] == pytest.approx(np.median(pdist(X)))
+    assert KERNELS["rbf-1"].prepare(np.zeros((5, 2)))[1] == 1
     # Where most pairs coincide, the mean of the others; rounding between copies does not count.
     copies = np.repeat(RNG.normal(size=(2, 3)), [30, 1], axis=0)
-    assert KERNELS["rbf-1"].bandwidth(copies) == pytest.approx(cdist(copies[:1], copies[-1:])[0, 0])
+    assert KERNELS["rbf-1"].prepare(copies)[1] == pytest.approx(cdist(copies[:1], copies[-1:])[0, 0])
 
 
 def test_lists_grow():

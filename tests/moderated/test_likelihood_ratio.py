@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from optiscore.moderated.likelihood_ratio import OwnEvidence, SharedEvidence, gram_determinant
+from optiscore.moderated.likelihood_ratio import OwnEvidence, SharedEvidence
+from optiscore.moderated.models import gram_determinant
 
 FORMS = ("own", "shared")
 

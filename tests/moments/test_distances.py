@@ -8,7 +8,7 @@ from optiscore.numerics.distances import ClassDistances, SharedDistances
 
 
 def whiteners_of(covariances):
-    return np.stack([factorise(S, "S").whitener() for S in covariances])
+    return np.stack([factorise(S, "S").whitener for S in covariances])
 
 
 def direct(X, means, covariances):

@@ -8,7 +8,9 @@ import numpy as np
 from ..estimators.availability import only_if
 from ..numerics.types import FloatArray
 from ..robust.classifier import OptimisticScoreClassifier as Parent
+from ..robust.learning import ScoredClasses
 from ..robust.log_scores import ScoreModel
+from ..robust.rules import given_offsets, is_tuned
 from ..robust.tuning import thinning, tuned_offsets
 from .blocks import is_lazy, map_boxes, map_labelled, reduce_tree
 from .estimator import LazyClassifier, check_block
@@ -73,25 +75,13 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
         self._check_parameters()
         self._check_for_sums()
         with self._learning():
-            labels, known, counts = self._known_from_blocks(X, y, sample_weight)
-            return self._learn(labels, known, training=_Blocks(X, y, sample_weight, labels, counts))
-
-    def _tune(self, scores: ScoreModel, priors: FloatArray, training: Any) -> FloatArray:
-        """Return offsets tuned to the samples that would be chosen in memory, whose scores are fetched."""
-        if not isinstance(training, _Blocks):
-            return super()._tune(scores, priors, training)
-        score = partial(
-            _scores_of_block, scores=scores, labels=training.labels, class_count=training.counts.sum(axis=0)
-        )
-        boxes = map_labelled(_checked, training.X, training.y, training.sample_weight)
-        earlier = np.cumsum(training.counts, axis=0) - training.counts
-        parts = reduce_tree(map_boxes(score, boxes, list(earlier)), _joined)
-        codes = np.concatenate([part.codes for part in parts])
-        weights = [part.weight for part in parts if part.weight is not None]
-        optimistic = np.concatenate([part.optimistic for part in parts], axis=1)
-        if len(priors) == 2:
-            optimistic = np.vstack([np.zeros_like(optimistic), optimistic])
-        return tuned_offsets(optimistic, codes, priors, np.concatenate(weights) if weights else None)
+            labels, classes, counts = self._known_from_blocks(X, y, sample_weight)
+            known = self._scored(classes)
+            if is_tuned(self.decision_rule):
+                offsets = _tune(known, labels, counts, map_labelled(_checked, X, y, sample_weight))
+            else:
+                offsets = given_offsets(self.decision_rule, known.priors)
+            return self._keep(**known.results(labels, self.decision_rule, offsets, None))
 
     @only_if(Parent._check_for_blocks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -125,22 +115,28 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
     certified_factor = lazy(Parent.certified_factor, Width.ONE)
 
 
-class _Blocks(NamedTuple):
-    """Training samples on a cluster, and how many of each label are in which block."""
-
-    X: Any
-    y: Any
-    sample_weight: Any
-    labels: np.ndarray
-    counts: np.ndarray
-
-
 class _BlockScores(NamedTuple):
     """Log scores (n_classes, n) of some samples of a block, of two classes their differences; classes and weights."""
 
     optimistic: FloatArray
     codes: np.ndarray
     weight: FloatArray | None
+
+
+def _tune(known: ScoredClasses, labels: np.ndarray, counts: np.ndarray, blocks: list[Any]) -> FloatArray:
+    """Return offsets tuned to the samples that would be chosen in memory, whose scores are fetched.
+
+    Counts (n_blocks, n_classes) tell how many samples of each class are in which block.
+    """
+    score = partial(_scores_of_block, scores=known.scores, labels=labels, class_count=counts.sum(axis=0))
+    earlier = np.cumsum(counts, axis=0) - counts
+    parts = reduce_tree(map_boxes(score, blocks, list(earlier)), _joined)
+    codes = np.concatenate([part.codes for part in parts])
+    weights = [part.weight for part in parts if part.weight is not None]
+    optimistic = np.concatenate([part.optimistic for part in parts], axis=1)
+    if len(labels) == 2:
+        optimistic = np.vstack([np.zeros_like(optimistic), optimistic])
+    return tuned_offsets(optimistic, codes, known.priors, np.concatenate(weights) if weights else None)
 
 
 def _checked(X: Any, y: Any, sample_weight: Any = None) -> Any:

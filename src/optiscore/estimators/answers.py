@@ -1,34 +1,48 @@
 """Labels, probabilities and sets of labels, from log probabilities: what classifiers that have these say alike."""
 
-from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
+from ..numerics.blocks import map_blocks
 from ..numerics.types import BoolArray, FloatArray
 from ..trust.probabilities import check_probability, most_probable
 from ..trust.sets import Utility, best_sets
 from .results import Results
 
 
+class ProbabilityModel(Protocol):
+    """What predictions are computed with."""
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """Numbers per sample that predictions work with, and operations: see `map_blocks`."""
+
+    def log_proba(self, samples: FloatArray) -> FloatArray:
+        """Return log probabilities (n_classes, n_samples) in the type of the samples."""
+
+
 class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn has no types
     """A classifier that decides for the class of the largest probability."""
 
     classes_: np.ndarray
+    _model: ProbabilityModel
 
-    @abstractmethod
-    def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
-        """Return ``function(log probabilities)`` of all samples, block by block; classes along the first axis."""
+    def _map(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
+        """Return a function of blocks of samples, which run along the last axis of what it returns, for all samples."""
+        if "_model" not in vars(self):
+            self._check_fitted()
+        samples = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        width, operations = self._model.cost
+        return map_blocks(function, samples, width=width, operations=operations)
 
-    def _validate(self, X: ArrayLike) -> FloatArray:
-        """Return samples as an array of floating-point numbers."""
-        self._check_fitted()
-        samples: FloatArray = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return samples
+    def _decide(self, samples: FloatArray) -> np.ndarray:
+        """Return labels of a block of samples."""
+        return self.classes_.take(most_probable(self._model.log_proba(samples)))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the labels of samples: those of the largest probability.
@@ -43,7 +57,7 @@ class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # sc
         ndarray of shape (n_samples,)
             Labels.
         """
-        return self._map_log_proba(X, lambda log_proba: self.classes_.take(most_probable(log_proba)))
+        return self._map(X, self._decide)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the probabilities of the classes.
@@ -58,7 +72,7 @@ class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # sc
         ndarray of shape (n_samples, n_classes)
             Probabilities.
         """
-        return self._map_log_proba(X, np.exp).T
+        return self._map(X, lambda samples: np.exp(self._model.log_proba(samples))).T
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
         """Return the logarithms of `predict_proba`.
@@ -73,7 +87,7 @@ class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # sc
         ndarray of shape (n_samples, n_classes)
             Log probabilities.
         """
-        return self._map_log_proba(X, lambda log_proba: log_proba).T
+        return self._map(X, lambda samples: self._model.log_proba(samples)).T
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return what the decisions are taken by: the largest column, or the sign where there are two classes.

@@ -64,7 +64,8 @@ class Results(Documented, BaseEstimator):  # type: ignore[misc]
         """Take over a state, whose arrays become read-only."""
         super().__setstate__(state)
         if self.__sklearn_is_fitted__():
-            self._keep(**{name: value for name, value in self.__dict__.items() if name.endswith("_")})
+            kept = [name for name in self.__dict__ if name.endswith("_") or name == "_model"]
+            self._keep(**{name: self.__dict__[name] for name in kept})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")

@@ -56,7 +56,8 @@ class Streaming(Results):
                 self._learn_from_sums(known, _class_data(known, merged), points)
             except (_TooFewSamplesError, SingularCovarianceError):
                 # There is no model of all blocks yet; the methods say what is lacking.
-                for name in [name for name in self.__dict__ if name.endswith("_") and name not in _OF_VALIDATION]:
+                results = [name for name in self.__dict__ if name.endswith("_") or name == "_model"]
+                for name in set(results) - set(_OF_VALIDATION):
                     del self.__dict__[name]
                 self.classes_ = known
             self.__dict__["_sums"] = merged

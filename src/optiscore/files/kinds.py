@@ -339,7 +339,6 @@ _ALL = (
         Members(
             {"anchors": numbers("n d"), "coefficients": numbers("n m"), "offset": numbers("m"), "bandwidth": Number(0)}
         ),
-        ("kernel", "anchors", "bandwidth", "coefficients", "offset"),
     ),
     Kind(
         "standardised",
@@ -348,7 +347,6 @@ _ALL = (
         Members(
             {"center": numbers("d"), "scale": numbers("d", 1e-300), "lowest": numbers("d"), "highest": numbers("d")}
         ),
-        ("center", "scale", "lowest", "highest"),
     ),
     Kind(
         "normal scores",
@@ -358,7 +356,6 @@ _ALL = (
             {"values": numbers("n"), "scores": numbers("n"), "starts": numbers("d", 0, kinds="iu")},
             together=_increasing,
         ),
-        ("values", "scores", "starts"),
     ),
 )
 

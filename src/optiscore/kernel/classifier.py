@@ -1,6 +1,6 @@
 """KernelDiscriminantClassifier: probabilities behind kernel discriminant maps, an average over many or one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,12 +14,10 @@ from ..moderated.certainty import least_certificate, widest_interval
 from ..moderated.gaussians import Gaussians, fit_gaussians
 from ..moderated.power import PowerTransform, fit_power
 from ..moments.labelled import TrainingSet
-from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
-from ..trust.probabilities import check_probability
+from ..trust.probabilities import check_probability, most_probable
 from .mixture import KernelMixture, KernelTrial, mix, try_combination, weigh
-from .parameters import check_combinations, check_max_landmarks, check_ridges
-from .search import pose, table_of_trials, try_all
+from .search import check_combinations, check_max_landmarks, check_ridges, pose, table_of_trials, try_all
 
 # Covariances of more features than this are not worth their time and memory in a model that does without them.
 _WIDE = 1000
@@ -186,20 +184,20 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
                 combinations = [first[i].combination for i in best if weights[i] > 0]
             trials = try_all(problem, combinations, try_combination, "kernels", self.verbose)
             rows = [*trials, *(trial for trial in first if trial.combination not in combinations)]
-            table = table_of_trials(problem, [(trial.combination, trial.by_ridge()) for trial in rows], len(trials))
+            table = table_of_trials(problem, [(trial.combination, trial.by_ridge) for trial in rows], len(trials))
             weights = weigh(trials, len(codes))
             order = np.argsort(-weights, kind="stable")
             kept = order[weights[order] > 0] if self.average else order[:1]
             trials, weights = [trials[i] for i in kept], weights[kept] / weights[kept].sum()
             temperature, log_proba = mix(trials, weights, codes)
             used = {trial.combination.scaling for trial in trials}
-            models = [trial.model for trial in trials]
+            used_scalings = {name: scale for name, scale in scalings.items() if name in used}
+            mixture = KernelMixture(used_scalings, [trial.model for trial in trials], weights, temperature)
             loo_proba = np.exp(log_proba).T
             return self._keep(
                 classes_=labels,
-                mixture_=KernelMixture(
-                    {name: scale for name, scale in scalings.items() if name in used}, models, weights, temperature
-                ),
+                mixture_=mixture,
+                _model=mixture,
                 typicality_=None if training.X.shape[1] > _WIDE else _typicality_model(training),
                 temperature_=temperature,
                 loo_proba_=loo_proba,
@@ -209,13 +207,16 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
                     "kernel": np.array([trial.combination.kernel for trial in trials]),
                     "scaling": np.array([trial.combination.scaling for trial in trials]),
                     "ridge": np.array([trial.ridge for trial in trials]),
-                    "log_loss": np.array([trial.criterion for trial in trials]),
+                    "log_loss": np.array([trial.log_loss for trial in trials]),
                     "weight": weights,
                 },
             )
 
     mixture_: KernelMixture
     typicality_: TypicalityModel | None
+
+    def _build(self) -> KernelMixture:
+        return self.mixture_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "mixture_")
@@ -241,10 +242,11 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
                 f"first, or fit ModeratedDiscriminantAnalysis('own') for it."
             )
         power, gaussians = self.typicality_
-        samples = self._validate(X)
-        width = len(self.classes_)
-        values = map_blocks(lambda block: gaussians.typicality(power.extrapolate(block)), samples, width=width)
-        return values.astype(samples.dtype, copy=False)
+
+        def typicality(samples: FloatArray) -> FloatArray:
+            return gaussians.typicality(power.extrapolate(samples)).astype(samples.dtype, copy=False)
+
+        return self._map(X, typicality)
 
     def _check_one_map(self) -> None:
         if self.average or (hasattr(self, "mixture_") and len(self.mixture_.models) > 1):
@@ -268,7 +270,13 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             What `predict_proba_interval` is about; `predict_proba` is not.
         """
         self._check_fitted()
-        return self._map_coordinates(X, lambda z, gaussians: np.exp(gaussians.nominal_log_proba(z))).T
+        gaussians = self.mixture_.models[0].coordinate_models.gaussians
+
+        def nominal(samples: FloatArray) -> FloatArray:
+            z = self.mixture_.coordinates(samples).astype(samples.dtype, copy=False)
+            return np.exp(gaussians.nominal_log_proba(z))
+
+        return self._map(X, nominal).T
 
     @only_if(_check_one_map)
     def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
@@ -290,7 +298,12 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         """
         self._check_fitted()
         level = float(check_probability(confidence_level, "confidence_level"))
-        lower, upper = self._map_coordinates(X, lambda z, gaussians: widest_interval(gaussians.models, z, level))
+        models = self.mixture_.models[0].coordinate_models.gaussians.models
+
+        def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return widest_interval(models, self.mixture_.coordinates(samples).astype(samples.dtype, copy=False), level)
+
+        lower, upper = self._map(X, interval)
         return lower.T, upper.T
 
     @only_if(_check_one_map)
@@ -309,39 +322,19 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             covered; below 0.5 where one of the two Gaussian models prefers another label.
         """
         self._check_fitted()
-        (model,) = self.mixture_.models
+        models = self.mixture_.models[0].coordinate_models
 
-        def stability(block: FloatArray) -> FloatArray:
-            z = model.coordinates(self.mixture_.scale(block))
-            decided = model.coordinate_models.proba(z).argmax(axis=0)
-            found = least_certificate(model.coordinate_models.gaussians.models, z, decided).stability
-            return found.astype(block.dtype, copy=False)
+        def stability(samples: FloatArray) -> FloatArray:
+            z = self.mixture_.coordinates(samples)
+            found = least_certificate(models.gaussians.models, z, most_probable(np.log(models.proba(z)))).stability
+            return found.astype(samples.dtype, copy=False)
 
         return self._map(X, stability)
-
-    def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
-        return self._map(X, lambda block: function(self.mixture_.log_proba(block).astype(block.dtype, copy=False)))
-
-    def _map_coordinates(self, X: ArrayLike, function: Callable[[FloatArray, Gaussians], Any]) -> Any:
-        """Return a function of the coordinates under the one map, and of the Gaussian models of these."""
-        (model,) = self.mixture_.models
-
-        def answer(block: FloatArray) -> Any:
-            z = model.coordinates(self.mixture_.scale(block)).astype(block.dtype, copy=False)
-            return function(z, model.coordinate_models.gaussians)
-
-        return self._map(X, answer)
-
-    def _map(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
-        """Return ``function(block)`` of all samples, in blocks that leave memory for the kernel values of one map."""
-        samples = self._validate(X)
-        n_anchors = max(len(model.expansion.anchors) for model in self.mixture_.models)
-        return map_blocks(function, samples, width=n_anchors, operations=10 * n_anchors)
 
 
 def _typicality_model(training: TrainingSet) -> TypicalityModel:
     """Return Gaussian classes with covariances of their own, of features that look Gaussian."""
     power = fit_power(training.X.astype(np.float64, copy=False), None)
-    classes = training._replace(X=power(training.X)).by_class()
+    classes = training._replace(X=power.transform(training.X)).by_class()
     counts = np.bincount(training.codes, minlength=len(training.labels))
     return TypicalityModel(power, fit_gaussians(classes, counts / counts.sum(), "own"))

@@ -23,13 +23,9 @@ _CACHED = 131_072
 class Kernel(ABC):
     """A positive definite function of two rows."""
 
-    def anchors(self, rows: FloatArray) -> FloatArray:
-        """What rows are compared with."""
-        return rows
-
-    def bandwidth(self, anchors: FloatArray) -> float:
-        """The unit of distance that the kernel takes from the data."""
-        return 1.0
+    def prepare(self, rows: FloatArray) -> tuple[FloatArray, float]:
+        """Return anchors, which rows are compared with, and the unit of distance that the kernel takes from them."""
+        return rows, 1.0
 
     @abstractmethod
     def __call__(self, rows: FloatArray, anchors: FloatArray, bandwidth: float) -> FloatArray:
@@ -39,10 +35,10 @@ class Kernel(ABC):
 class Linear(Kernel):
     """x'y: ridge regression on the features themselves."""
 
-    def anchors(self, rows: FloatArray) -> FloatArray:
+    def prepare(self, rows: FloatArray) -> tuple[FloatArray, float]:
         """Unit vectors span what the rows do, and there are fewer of them."""
         n, d = rows.shape
-        return np.eye(d) if d < n else rows
+        return np.eye(d) if d < n else rows, 1.0
 
     def __call__(self, rows: FloatArray, anchors: FloatArray, bandwidth: float) -> FloatArray:
         """Values for all pairs."""
@@ -65,23 +61,20 @@ class Product(Kernel):
         """Values for all pairs."""
         values = np.empty((len(rows), len(anchors)), dtype=rows.dtype)
         columns = np.ascontiguousarray(anchors.T)
-        step = max(1, _CACHED // len(anchors))
+        c, step = len(columns) ** -0.5, max(1, _CACHED // len(anchors))
+        # Rows that are few enough to stay in the cache, and for each feature a factor.
         for start in range(0, len(rows), step):
-            self._fill(values[start : start + step], rows[start : start + step], columns)
+            part = values[start : start + step]
+            part[...] = 1
+            factor = np.empty_like(part)
+            for x, y in zip(rows[start : start + step].T, columns, strict=True):
+                np.subtract(x[:, None], y, out=factor)
+                self._exponent(factor, factor)
+                np.exp(factor, out=factor)
+                factor *= c / (1 + c)
+                factor += 1 / (1 + c)
+                part *= factor
         return values
-
-    def _fill(self, values: FloatArray, rows: FloatArray, columns: FloatArray) -> None:
-        """A factor for each feature, of rows that are few enough to stay in the cache."""
-        c = len(columns) ** -0.5
-        values[...] = 1
-        factor = np.empty_like(values)
-        for x, y in zip(rows.T, columns, strict=True):
-            np.subtract(x[:, None], y, out=factor)
-            self._exponent(factor, factor)
-            np.exp(factor, out=factor)
-            factor *= c / (1 + c)
-            factor += 1 / (1 + c)
-            values *= factor
 
 
 def _laplacian(u: FloatArray, out: FloatArray) -> None:
@@ -105,15 +98,15 @@ class Radial(Kernel):
     def __init__(self, factor: float, power: int) -> None:
         self._factor, self._power = factor, power
 
-    def bandwidth(self, anchors: FloatArray) -> float:
-        """Median distance between two anchors."""
-        some = anchors[:: -(-len(anchors) // _MEDIAN_ROWS)]
+    def prepare(self, rows: FloatArray) -> tuple[FloatArray, float]:
+        """The unit is the median distance between two rows."""
+        some = rows[:: -(-len(rows) // _MEDIAN_ROWS)]
         squared = _squared_distances(some, some)[np.triu_indices(len(some), 1)]
         if not squared.any():
-            return 1.0
+            return rows, 1.0
         # Copies of a row are apart by rounding only.
         apart = squared > _ROUNDING * squared.max()
-        return float(np.sqrt(np.median(squared) if 2 * apart.sum() > len(squared) else squared[apart].mean()))
+        return rows, float(np.sqrt(np.median(squared) if 2 * apart.sum() > len(squared) else squared[apart].mean()))
 
     def __call__(self, rows: FloatArray, anchors: FloatArray, bandwidth: float) -> FloatArray:
         """Values for all pairs."""

@@ -12,8 +12,17 @@ from ..estimators.results import Results
 from ..estimators.validation import validate_training
 from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
-from .parameters import check_combinations, check_max_landmarks, check_ridges
-from .search import Combination, KernelExpansion, Problem, pose, table_of_trials, try_all
+from .search import (
+    Combination,
+    KernelExpansion,
+    Problem,
+    check_combinations,
+    check_max_landmarks,
+    check_ridges,
+    pose,
+    table_of_trials,
+    try_all,
+)
 from .spectral_ridge import predictive_projector
 
 
@@ -21,19 +30,11 @@ class MapTrial(NamedTuple):
     """One combination of kernel and scaling: mean squared errors of all ridges, and the best of them."""
 
     combination: Combination
-    errors: FloatArray
+    by_ridge: dict[str, FloatArray]
+    squared_error: float
     ridge: float
     left_out: FloatArray
     expansion: KernelExpansion
-
-    @property
-    def criterion(self) -> float:
-        """Mean squared error with each row left out."""
-        return float(self.errors.min())
-
-    def by_ridge(self) -> dict[str, FloatArray]:
-        """Columns of the table of results."""
-        return {"squared_error": self.errors}
 
 
 def try_combination(problem: Problem, combination: Combination) -> MapTrial:
@@ -44,7 +45,8 @@ def try_combination(problem: Problem, combination: Combination) -> MapTrial:
     best = int(errors.argmin())
     ridge, projector = float(problem.ridges[best]), predictive_projector(path.left_out[best], T)
     expansion = KernelExpansion.fit(combination.kernel, decomposed, T, ridge, projector)
-    return MapTrial(combination, errors, ridge, path.left_out[best] @ projector, expansion)
+    by_ridge = {"squared_error": errors}
+    return MapTrial(combination, by_ridge, errors[best], ridge, path.left_out[best] @ projector, expansion)
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
@@ -214,11 +216,11 @@ class KernelDiscriminantMap(
                 first = try_all(
                     problem.on_landmarks(), combinations, try_combination, "kernels on landmarks", self.verbose
                 )
-                best_first = sorted(first, key=lambda trial: trial.criterion)
+                best_first = sorted(first, key=lambda trial: trial.squared_error)
                 combinations = [trial.combination for trial in best_first[: problem.n_on_all(len(combinations))]]
             trials = try_all(problem, combinations, try_combination, "kernels", self.verbose)
             rows = [*trials, *(trial for trial in first if trial.combination not in combinations)]
-            best = min(trials, key=lambda trial: trial.criterion)
+            best = min(trials, key=lambda trial: trial.squared_error)
             self._keep(
                 classes_=training.labels,
                 kernel_=best.combination.kernel,
@@ -226,9 +228,7 @@ class KernelDiscriminantMap(
                 ridge_=best.ridge,
                 expansion_=best.expansion,
                 scaler_=scalings[best.combination.scaling],
-                results_=table_of_trials(
-                    problem, [(trial.combination, trial.by_ridge()) for trial in rows], len(trials)
-                ),
+                results_=table_of_trials(problem, [(trial.combination, trial.by_ridge) for trial in rows], len(trials)),
             )
         return best.left_out.astype(points.dtype, copy=False)
 

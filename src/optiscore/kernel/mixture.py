@@ -49,11 +49,14 @@ class CoordinateModels(NamedTuple):
 
     def proba(self, z: FloatArray) -> FloatArray:
         """Return the mean of the three models' probabilities, of shape (n_classes, n_samples)."""
-        return self._mean([model.moderated_log_proba(model.distances(z)) for model in self.gaussians.models], z)
+        models = self.gaussians.models
+        pairs = [(model, model.distances(z)) for model in models]
+        return self._mean([model.moderated_log_proba(alpha, model.log_joint(alpha)) for model, alpha in pairs], z)
 
     def left_out_proba(self, z: FloatArray, codes: np.ndarray) -> FloatArray:
         """Return the same for the training samples, each left out of the Gaussian models."""
-        return self._mean([model.left_out_log_proba(model.distances(z), codes) for model in self.gaussians.models], z)
+        pairs = [(model, model.leave_out(model.distances(z), codes)) for model in self.gaussians.models]
+        return self._mean([model.moderated_log_proba(*left_out) for model, left_out in pairs], z)
 
     def _mean(self, gaussian_log_probas: list[FloatArray], z: FloatArray) -> FloatArray:
         softmax = normalise(self.sharpness * _indicators(z, self.gaussians.moments.priors))
@@ -72,10 +75,6 @@ class KernelModel(NamedTuple):
     expansion: KernelExpansion
     coordinate_models: CoordinateModels
 
-    def coordinates(self, scaled: dict[str, FloatArray]) -> FloatArray:
-        """Return coordinates of samples, given under every scaling."""
-        return self.expansion(scaled[self.scaling])
-
 
 class KernelMixture(NamedTuple):
     """Models behind several maps, averaged with weights, at one temperature; with the fitted scalings by name."""
@@ -87,34 +86,35 @@ class KernelMixture(NamedTuple):
 
     def log_proba(self, points: FloatArray) -> FloatArray:
         """Return log probabilities (n_classes, n_samples)."""
-        scaled = self.scale(points)
-        pairs = zip(self.weights.tolist(), self.models, strict=True)
-        mixture = sum(weight * model.coordinate_models.proba(model.coordinates(scaled)) for weight, model in pairs)
-        return normalise(np.log(np.maximum(mixture, _SMALLEST)) / self.temperature)
+        doubles = points.astype(np.float64, copy=False)
+        scaled = {name: scaling(doubles) for name, scaling in self.scalings.items()}
+        mixture = sum(
+            weight * model.coordinate_models.proba(model.expansion(scaled[model.scaling]))
+            for weight, model in zip(self.weights.tolist(), self.models, strict=True)
+        )
+        return normalise(np.log(np.maximum(mixture, _SMALLEST)) / self.temperature).astype(points.dtype, copy=False)
 
-    def scale(self, points: FloatArray) -> dict[str, FloatArray]:
-        """Return samples under every scaling."""
-        return {name: scaling(points.astype(np.float64, copy=False)) for name, scaling in self.scalings.items()}
+    def coordinates(self, points: FloatArray) -> FloatArray:
+        """Return coordinates of samples under the first map."""
+        model = self.models[0]
+        return model.expansion(self.scalings[model.scaling](points.astype(np.float64, copy=False)))
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """Numbers per sample that predictions work with, and operations: kernel values of one map."""
+        n_anchors = max(len(model.expansion.anchors) for model in self.models)
+        return n_anchors, 10 * n_anchors
 
 
 class KernelTrial(NamedTuple):
     """One combination of kernel and scaling: errors and log losses by ridge, and the best ridge."""
 
     combination: Combination
-    errors: FloatArray
-    losses: FloatArray
+    by_ridge: dict[str, FloatArray]
+    log_loss: float
     ridge: float
     left_out: FloatArray
     model: KernelModel
-
-    @property
-    def criterion(self) -> float:
-        """Mean log loss with each row left out."""
-        return float(np.nanmin(self.losses))
-
-    def by_ridge(self) -> dict[str, FloatArray]:
-        """Return columns of the table of results."""
-        return {"squared_error": self.errors, "log_loss": self.losses}
 
 
 class _RidgeTrial(NamedTuple):
@@ -135,10 +135,11 @@ def try_combination(problem: Problem, combination: Combination) -> KernelTrial:
     tried = [_try_ridge(path.left_out[i], float(problem.ridges[i]), problem) for i in near]
     losses = np.full(len(errors), np.nan)
     losses[near.start : near.stop] = [each.loss for each in tried]
-    best = min(tried, key=lambda each: each.loss)
+    best = tried[int(np.nanargmin([each.loss for each in tried]))]
     expansion = KernelExpansion.fit(combination.kernel, decomposed, problem.targets, best.ridge, best.projector)
     model = KernelModel(combination.scaling, expansion, best.models)
-    return KernelTrial(combination, errors, losses, best.ridge, best.left_out, model)
+    by_ridge = {"squared_error": errors, "log_loss": losses}
+    return KernelTrial(combination, by_ridge, best.loss, best.ridge, best.left_out, model)
 
 
 def _try_ridge(left_out: FloatArray, ridge: float, problem: Problem) -> _RidgeTrial:
@@ -152,7 +153,7 @@ def _try_ridge(left_out: FloatArray, ridge: float, problem: Problem) -> _RidgeTr
 
 def weigh(trials: Sequence[KernelTrial], n_samples: int) -> FloatArray:
     """Return weights proportional to exp(-2 sqrt(n) (L - least L)), with those below a twentieth of the largest 0."""
-    losses = np.array([trial.criterion for trial in trials])
+    losses = np.array([trial.log_loss for trial in trials])
     weights = np.exp(-2 * np.sqrt(n_samples) * (losses - losses.min()))
     weights[weights < _LEAST_WEIGHT] = 0
     return weights / weights.sum()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -25,7 +25,7 @@ class Scaling(Protocol):
         """Map samples, in the type of X."""
 
 
-class Standardised:
+class Standardised(NamedTuple):
     """(x - mean)/standard deviation, clipped to one width of the training range beyond it.
 
     Examples
@@ -37,8 +37,10 @@ class Standardised:
     array([-1.,  0.,  3.])
     """
 
-    def __init__(self, center: FloatArray, scale: FloatArray, lowest: FloatArray, highest: FloatArray) -> None:
-        self.center, self.scale, self.lowest, self.highest = center, scale, lowest, highest
+    center: FloatArray
+    scale: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
 
     @classmethod
     def fit(cls, X: FloatArray) -> Self:
@@ -55,8 +57,10 @@ class Standardised:
         return scaled.clip(self.lowest, self.highest).astype(X.dtype, copy=False)
 
 
-class NormalScores:
+class NormalScores(NamedTuple):
     """Normal quantiles of mid-ranks: linear between the values of the training samples, constant beyond them.
+
+    The knots of all features stand one after the other; those of feature j begin at starts[j].
 
     Examples
     --------
@@ -67,9 +71,9 @@ class NormalScores:
     array([-0.67, -0.18,  1.15])
     """
 
-    def __init__(self, values: FloatArray, scores: FloatArray, starts: np.ndarray) -> None:
-        # The knots of all features one after the other; those of feature j begin at starts[j].
-        self.values, self.scores, self.starts = values, scores, starts
+    values: FloatArray
+    scores: FloatArray
+    starts: np.ndarray
 
     @classmethod
     def fit(cls, X: FloatArray) -> Self:

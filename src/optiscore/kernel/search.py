@@ -1,8 +1,10 @@
-"""All combinations of kernel and scaling on one training set: exactly, or with landmarks where there are many rows."""
+"""Combinations of kernel and scaling on one training set, exactly or with landmarks; parameters that say which."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from numbers import Integral
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -11,9 +13,12 @@ from sklearn.utils import check_random_state
 from ..estimators.progress import progress_bar
 from ..numerics.blocks import map_threads, n_threads
 from ..numerics.types import FloatArray
-from .kernels import KERNELS
+from .kernels import KERNEL_LISTS, KERNELS
 from .scalings import SCALINGS, Scaling
 from .spectral_ridge import Spectrum, contrasts
+
+#: Ridges that are tried by default, in units of the mean eigenvalue.
+RIDGES = tuple(10.0 ** np.linspace(-5, 1, 9))
 
 # Matrices of rows times anchors that are held at once for one combination.
 _MATRICES = 4
@@ -43,6 +48,8 @@ class Problem:
         Their number.
     ridges : ndarray of shape (n_ridges,)
         Candidates, increasing.
+    targets : ndarray of shape (n_samples, n_classes - 1)
+        Class indicators in contrasts: rows of `contrasts`.
     landmarks : ndarray of int or None
         Rows that all others are compared with; None compares all with all.
     """
@@ -51,36 +58,25 @@ class Problem:
     codes: np.ndarray
     n_classes: int
     ridges: FloatArray
+    targets: FloatArray
     landmarks: np.ndarray | None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of samples, and of those that each is compared with."""
-        n = len(self.codes)
-        return n, n if self.landmarks is None else len(self.landmarks)
-
-    @property
-    def targets(self) -> FloatArray:
-        """Class indicators in contrasts: rows of `contrasts`."""
-        return contrasts(self.n_classes)[self.codes]
 
     def n_on_all(self, n_combinations: int) -> int:
         """Return how many combinations are tried on all samples, so that this takes no longer than all on landmarks."""
-        n, n_anchors = self.shape
-        return max(2, n_combinations * n_anchors // n)
+        return max(2, n_combinations * n_anchors_of(self) // len(self.codes))
 
     def on_landmarks(self) -> Self:
         """The landmarks alone, compared with all of them."""
         rows = self.landmarks
         assert rows is not None
         scaled = {name: X[rows] for name, X in self.scaled.items()}
-        return replace(self, scaled=scaled, codes=self.codes[rows], landmarks=None)
+        return replace(self, scaled=scaled, codes=self.codes[rows], targets=self.targets[rows], landmarks=None)
 
     def decompose(self, combination: Combination) -> "Decomposed":
         """The kernel features of all samples."""
         kernel, rows = KERNELS[combination.kernel], self.scaled[combination.scaling]
         chosen = rows if self.landmarks is None else rows[self.landmarks]
-        anchors, bandwidth = kernel.anchors(chosen), kernel.bandwidth(chosen)
+        anchors, bandwidth = kernel.prepare(chosen)
         values = kernel(rows, anchors, bandwidth)
         if anchors is rows:
             return Decomposed(Spectrum.exact(values), anchors, bandwidth)
@@ -95,7 +91,7 @@ class Decomposed(NamedTuple):
     bandwidth: float
 
 
-class KernelExpansion:
+class KernelExpansion(NamedTuple):
     """A fitted function of the scaled features: kernel values with anchors times coefficients.
 
     Parameters
@@ -112,19 +108,19 @@ class KernelExpansion:
         What is subtracted from the result.
     """
 
-    def __init__(
-        self, kernel: str, anchors: FloatArray, bandwidth: float, coefficients: FloatArray, offset: FloatArray
-    ) -> None:
-        self.kernel, self.anchors, self.bandwidth = kernel, np.ascontiguousarray(anchors), bandwidth
-        # The layout of an array decides about the rounding of products: files keep no other.
-        self.coefficients, self.offset = np.ascontiguousarray(coefficients), offset
+    kernel: str
+    anchors: FloatArray
+    bandwidth: float
+    coefficients: FloatArray
+    offset: FloatArray
 
     @classmethod
     def fit(cls, kernel: str, decomposed: Decomposed, T: FloatArray, ridge: float, projector: FloatArray) -> Self:
         """Ridge regression of targets on kernel features, without its intercept, in the directions of a projector."""
         spectrum, anchors, bandwidth = decomposed
-        coefficients = spectrum.coefficients(T, ridge) @ projector
-        return cls(kernel, anchors, bandwidth, coefficients, spectrum.means @ coefficients)
+        # The layout of an array decides about the rounding of products: files keep no other.
+        coefficients = np.ascontiguousarray(spectrum.coefficients(T, ridge) @ projector)
+        return cls(kernel, np.ascontiguousarray(anchors), bandwidth, coefficients, spectrum.means @ coefficients)
 
     def __call__(self, scaled: FloatArray) -> FloatArray:
         """Values of shape (n_rows, n_outputs).
@@ -142,9 +138,15 @@ def try_all(
     verbose: int,
 ) -> list[Trial]:
     """Return what comes of each combination."""
-    _check_memory(problem)
-    n, n_anchors = problem.shape
-    by_memory = int(min(physical_memory() / (2 * _bytes(problem)), len(combinations)))
+    n, n_anchors, memory = len(problem.codes), n_anchors_of(problem), physical_memory()
+    needed = 8.0 * _MATRICES * n * n_anchors
+    if needed > memory:
+        enough = max(2, int(memory / (2 * 8 * _MATRICES * n)))
+        raise MemoryError(
+            f"{n} rows compared with {n_anchors} would need about {needed / 1e9:.3g} GB of memory, and there are "
+            f"{memory / 1e9:.3g} GB. Choose a smaller max_landmarks, such as {min(enough, 1500)}."
+        )
+    by_memory = int(min(memory / (2 * needed), len(combinations)))
     threads = max(1, min(n_threads(10 * n * n_anchors), by_memory))
     with progress_bar(what, len(combinations), visible=verbose > 0) as advance:
 
@@ -160,8 +162,7 @@ def table_of_trials(
     problem: Problem, rows: Sequence[tuple[Combination, dict[str, FloatArray]]], n_on_all: int
 ) -> dict[str, np.ndarray]:
     """Return a row per combination and ridge: those tried on all samples, then those on landmarks alone."""
-    n, n_anchors = problem.shape
-    n_ridges = len(problem.ridges)
+    n, n_anchors, n_ridges = len(problem.codes), n_anchors_of(problem), len(problem.ridges)
     return {
         "kernel": np.repeat([combination.kernel for combination, _ in rows], n_ridges),
         "scaling": np.repeat([combination.scaling for combination, _ in rows], n_ridges),
@@ -171,20 +172,9 @@ def table_of_trials(
     }
 
 
-def _bytes(problem: Problem) -> float:
-    n, n_anchors = problem.shape
-    return 8.0 * _MATRICES * n * n_anchors
-
-
-def _check_memory(problem: Problem) -> None:
-    """Say what to do where the matrices of one combination would not fit."""
-    (n, n_anchors), memory = problem.shape, physical_memory()
-    if _bytes(problem) > memory:
-        enough = max(2, int(memory / (2 * 8 * _MATRICES * n)))
-        raise MemoryError(
-            f"{n} rows compared with {n_anchors} would need about {_bytes(problem) / 1e9:.3g} GB of memory, and there "
-            f"are {memory / 1e9:.3g} GB. Choose a smaller max_landmarks, such as {min(enough, 1500)}."
-        )
+def n_anchors_of(problem: Problem) -> int:
+    """Return how many samples each is compared with."""
+    return len(problem.codes if problem.landmarks is None else problem.landmarks)
 
 
 def physical_memory() -> float:
@@ -211,7 +201,8 @@ def pose(
     landmarks = None
     if max_landmarks is not None and len(X) > max_landmarks:
         landmarks = _choose_landmarks(codes, max_landmarks, check_random_state(random_state))
-    return Problem({name: scale(points) for name, scale in fitted.items()}, codes, n_classes, ridges, landmarks), fitted
+    scaled = {name: scale(points) for name, scale in fitted.items()}
+    return Problem(scaled, codes, n_classes, ridges, contrasts(n_classes)[codes], landmarks), fitted
 
 
 def _choose_landmarks(codes: np.ndarray, n_landmarks: int, rng: np.random.RandomState) -> np.ndarray:
@@ -222,3 +213,41 @@ def _choose_landmarks(codes: np.ndarray, n_landmarks: int, rng: np.random.Random
     _, second = np.unique(codes[later], return_index=True)
     ordered = np.concatenate([order[first], later[second], np.delete(later, second)])
     return np.sort(ordered[: max(n_landmarks, len(first) + len(second))])
+
+
+def check_combinations(kernels: Any, scalings: Any) -> list[Combination]:
+    """Every kernel with every scaling."""
+    if isinstance(kernels, str):
+        if kernels not in KERNEL_LISTS:
+            raise ValueError(
+                f"kernels must be one of {list(KERNEL_LISTS)} or a list of names out of {list(KERNELS)}, got "
+                f"{kernels!r}."
+            )
+        kernels = KERNEL_LISTS[kernels]
+    if isinstance(scalings, str):
+        scalings = [scalings]
+    for names, known, parameter in ((kernels, KERNELS, "kernels"), (scalings, SCALINGS, "scalings")):
+        listed = list(names) if isinstance(names, (Sequence, np.ndarray)) else []
+        if not listed or not all(isinstance(name, str) and name in known for name in listed):
+            raise ValueError(f"{parameter} must be a list of names out of {list(known)}, got {names!r}.")
+    pairs = product(dict.fromkeys(map(str, kernels)), dict.fromkeys(map(str, scalings)))
+    return [Combination(kernel, scaling) for kernel, scaling in pairs]
+
+
+def check_ridges(ridges: Any) -> FloatArray:
+    """Positive numbers in increasing order; None stands for nine from 1e-5 to 10."""
+    try:
+        values = np.unique(np.asarray(RIDGES if ridges is None else ridges, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"ridges must be None or numbers from 1e-12 to 1e12, got {ridges!r}.") from None
+    if not values.size or not ((values >= 1e-12) & (values <= 1e12)).all():
+        raise ValueError(f"ridges must be None or numbers from 1e-12 to 1e12, got {ridges!r}.")
+    return values
+
+
+def check_max_landmarks(max_landmarks: Any) -> int | None:
+    """A positive integer, or None for no limit."""
+    is_integer = isinstance(max_landmarks, Integral) and not isinstance(max_landmarks, bool)
+    if max_landmarks is not None and not (is_integer and max_landmarks >= 2):
+        raise ValueError(f"max_landmarks must be an integer >= 2 or None, got {max_landmarks!r}.")
+    return None if max_landmarks is None else int(max_landmarks)

@@ -124,7 +124,8 @@ class Spectrum(NamedTuple):
         absolute = np.array([self.absolute_ridge(float(ridge)) for ridge in ridges])
         shrink = self.eigenvalues[:, None] / (self.eigenvalues[:, None] + absolute)
         weighted = (shrink[:, :, None] * self._project(centred)[:, None, :]).reshape(len(shrink), len(ridges) * q)
-        fitted = self._expand(weighted).reshape(n, len(ridges), q).transpose(1, 0, 2)
+        rotated = weighted if self.rotation is None else self.rotation @ weighted
+        fitted = (self.factor @ rotated).reshape(n, len(ridges), q).transpose(1, 0, 2)
         leverage = 1 / n + self._squares(shrink).T
         error = (centred - fitted) / (1 - leverage)[:, :, None]
         return RidgePath(centred * (n / (n - 1)) - error, error)
@@ -141,10 +142,6 @@ class Spectrum(NamedTuple):
     def _project(self, T: FloatArray) -> FloatArray:
         """U'T."""
         return self.factor.T @ T if self.rotation is None else self.rotation.T @ (self.factor.T @ T)
-
-    def _expand(self, A: FloatArray) -> FloatArray:
-        """U A."""
-        return self.factor @ (A if self.rotation is None else self.rotation @ A)
 
     def _squares(self, weights: FloatArray) -> FloatArray:
         """Squares of U, row by row, times weights."""

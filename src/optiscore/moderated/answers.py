@@ -1,7 +1,6 @@
 """What a fitted moderated classifier says of samples: probabilities, intervals, stability and typicality."""
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,12 +8,39 @@ from numpy.typing import ArrayLike
 from ..estimators.answers import ProbabilisticAnswers
 from ..estimators.streaming import Streaming
 from ..estimators.validation import resolve_priors
-from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
 from ..trust.probabilities import check_probability, most_probable
 from .certainty import Certificate, least_certificate, widest_interval
 from .gaussians import GaussianMoments, Gaussians
-from .power import PowerMap
+from .power import PowerMap, PowerTransform
+
+
+class MappedGaussians(NamedTuple):
+    """Gaussian models of what a feature map makes of samples."""
+
+    feature_map: Any
+    gaussians: Gaussians
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """Numbers per sample that predictions work with, and operations."""
+        n_classes, d = self.gaussians.moments.means.shape
+        return max(n_classes, d // 4), 2 * n_classes * d
+
+    def log_proba(self, samples: FloatArray) -> FloatArray:
+        """Return log probabilities (n_classes, n_samples)."""
+        return self.gaussians.log_proba(self.mapped(samples))
+
+    def mapped(self, samples: FloatArray, *, goes_on: bool = False) -> FloatArray:
+        """Return samples as the models see them; beyond the training range the power map may go on."""
+        feature_map = self.feature_map
+        if feature_map is None:
+            return samples
+        is_power = isinstance(feature_map, PowerMap | PowerTransform)
+        if goes_on and is_power:
+            return feature_map.extrapolate(samples)
+        mapped: FloatArray = feature_map.transform(samples)
+        return mapped if is_power else check_mapped(mapped, samples)
 
 
 class ModeratedAnswers(ProbabilisticAnswers, Streaming):
@@ -24,10 +50,11 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
     priors_: FloatArray
     class_count_: FloatArray
     means_: FloatArray
-    _model: Gaussians
+    _model: MappedGaussians
 
-    def _build(self) -> Gaussians:
-        return Gaussians(GaussianMoments(*(getattr(self, f"{name}_") for name in GaussianMoments._fields)))
+    def _build(self) -> MappedGaussians:
+        moments = GaussianMoments(*(getattr(self, f"{name}_") for name in GaussianMoments._fields))
+        return MappedGaussians(self.feature_map_, Gaussians(moments))
 
     def with_priors(self, priors: Any) -> Self:
         """Return a fitted copy for other class probabilities.
@@ -52,9 +79,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         """
         self._check_fitted()
         return self._copy_with(priors_=resolve_priors(priors, self.classes_.tolist(), self.class_count_))
-
-    def _map_log_proba(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
-        return self._map(X, lambda Z: function(self._model.log_proba(Z)))
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes, moderated by the sampling error: for predictions and decisions.
@@ -85,7 +109,11 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         ndarray of shape (n_samples, n_classes)
             The mean of both models' posteriors.
         """
-        return self._map(X, lambda Z: np.exp(self._model.nominal_log_proba(Z))).T
+
+        def nominal(samples: FloatArray) -> FloatArray:
+            return np.exp(self._model.gaussians.nominal_log_proba(self._model.mapped(samples)))
+
+        return self._map(X, nominal).T
 
     def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Interval of every class's posterior, from sampling error alone.
@@ -105,7 +133,11 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
             the likelihood ratio for two classes, conservative for more.
         """
         level = float(check_probability(confidence_level, "confidence_level"))
-        lower, upper = self._map(X, lambda Z: widest_interval(self._model.models, Z, level))
+
+        def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return widest_interval(self._model.gaussians.models, self._model.mapped(samples), level)
+
+        lower, upper = self._map(X, interval)
         return lower.T, upper.T
 
     def likelihood_ratio(self, X: ArrayLike) -> tuple[FloatArray, np.ndarray]:
@@ -163,7 +195,12 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
             probabilities it gets. With two models, the covariances of the classes' own decide. The power map goes on
             linearly beyond the training range here, instead of being clipped.
         """
-        return self._map(X, lambda Z: self._model.typicality(Z).astype(Z.dtype, copy=False), goes_on=True)
+
+        def typicality(samples: FloatArray) -> FloatArray:
+            values = self._model.gaussians.typicality(self._model.mapped(samples, goes_on=True))
+            return values.astype(samples.dtype, copy=False)
+
+        return self._map(X, typicality)
 
     def score_samples(self, X: ArrayLike) -> FloatArray:
         """Log density of samples under all classes together, in the mapped features.
@@ -179,36 +216,16 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
             Logarithm of the mean of both models' densities. Where squared distances would exceed the range of numbers,
             they are limited.
         """
-        return self._map(X, self._model.log_density)
+        return self._map(X, lambda samples: self._model.gaussians.log_density(self._model.mapped(samples)))
 
     def _certify(self, X: ArrayLike) -> Certificate:
-        def certificate(Z: FloatArray) -> tuple[FloatArray, np.ndarray]:
-            ratio, rival = least_certificate(self._model.models, Z, most_probable(self._model.log_proba(Z)))
+        def certificate(samples: FloatArray) -> tuple[FloatArray, np.ndarray]:
+            gaussians, Z = self._model.gaussians, self._model.mapped(samples)
+            ratio, rival = least_certificate(gaussians.models, Z, most_probable(gaussians.log_proba(Z)))
             with np.errstate(over="ignore"):
                 return ratio.astype(Z.dtype, copy=False), rival
 
         return Certificate(*self._map(X, certificate))
-
-    def _map(self, X: ArrayLike, function: Callable[[FloatArray], Any], *, goes_on: bool = False) -> Any:
-        """Return ``function`` of all samples as the models see them, block by block.
-
-        Beyond the training range the power map may go on.
-        """
-        samples = self._validate(X)
-        n_classes, d = self.means_.shape
-        return map_blocks(
-            lambda block: function(self._mapped(block, goes_on)),
-            samples,
-            width=max(n_classes, d // 4),
-            operations=2 * n_classes * d,
-        )
-
-    def _mapped(self, block: FloatArray, goes_on: bool) -> FloatArray:
-        feature_map = self.feature_map_
-        if feature_map is None:
-            return block
-        is_power = goes_on and isinstance(feature_map, PowerMap)
-        return check_mapped(feature_map.extrapolate(block) if is_power else feature_map.transform(block), block)
 
 
 def check_mapped(mapped: Any, samples: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from ..estimators.validation import check_priors, resolve_priors, validate_train
 from ..moments.covariance import check_estimator_for_sums
 from ..moments.labelled import ClassData, TrainingSet
 from ..numerics.types import FloatArray
-from .answers import ModeratedAnswers, check_mapped
+from .answers import MappedGaussians, ModeratedAnswers, check_mapped
 from .gaussians import fit_gaussians
 from .power import PowerMap
 
@@ -224,7 +224,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         priors = resolve_priors(self.priors, labels.tolist(), np.array([known.sums.weight_sum for known in classes]))
         gaussians = fit_gaussians(classes, priors, self.covariance, self.covariance_estimator)
         moments = {f"{name}_": value for name, value in gaussians.moments._asdict().items()}
-        return self._keep(classes_=labels, feature_map_=feature_map, _model=gaussians, **moments)
+        model = MappedGaussians(feature_map, gaussians)
+        return self._keep(classes_=labels, feature_map_=feature_map, _model=model, **moments)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.covariance, str) or self.covariance not in _COVARIANCES:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from ..moments.estimates import Estimate, own_estimates, shared_estimate
+from ..moments.estimates import own_estimates, shared_estimate
 from ..moments.factors import Factor, factorise
 from ..moments.labelled import ClassData
 from ..numerics.types import FloatArray
@@ -65,7 +65,8 @@ class Gaussians:
 
     def log_proba(self, Z: FloatArray) -> FloatArray:
         """Return log posteriors (n_classes, n_samples), moderated by the sampling error."""
-        return average([model.moderated_log_proba(model.distances(Z)) for model in self.models])
+        pairs = [(model, model.distances(Z)) for model in self.models]
+        return average([model.moderated_log_proba(alpha, model.log_joint(alpha)) for model, alpha in pairs])
 
     def nominal_log_proba(self, Z: FloatArray) -> FloatArray:
         """Return log posteriors with the moments taken as exact."""
@@ -119,9 +120,13 @@ def fit_gaussians(
     shared_factor = None if shared is None else shared.factor()
     pooled = reduce(add, [known.sums.centred() for known in classes])
     kurtoses = np.array([sums.kurtosis() for sums in (*(known.sums for known in classes), pooled)])
-    measured = [_measure(*pair) for pair in zip(own, factors, strict=True)] or [(0.0, 0.0)] * len(classes)
-    measured.append((0.0, 0.0) if shared is None or shared_factor is None else _measure(shared, shared_factor))
-    distances, noise = np.array(measured).T
+    # Mean squared distances of the samples, and how much of the covariances comes from these.
+    distances, noise = np.zeros(len(classes) + 1), np.zeros(len(classes) + 1)
+    if own:
+        distances[:-1] = [each.mean_distance(factor) for each, factor in zip(own, factors, strict=True)]
+        noise[:-1] = [each.weight for each in own]
+    if shared is not None and shared_factor is not None:
+        distances[-1], noise[-1] = shared.mean_distance(shared_factor), shared.weight
     means = np.stack([each.mean for each in own] or [known.sums.mean for known in classes])
     moments = GaussianMoments(
         class_count=class_count,
@@ -135,11 +140,6 @@ def fit_gaussians(
         radial_kurtosis=kurtoses[:, 1],
     )
     return Gaussians(moments, factors, shared_factor)
-
-
-def _measure(estimate: Estimate, factor: Factor) -> tuple[float, float]:
-    """Return the mean squared distance of the samples, and how much of the covariance comes from these."""
-    return estimate.mean_distance(factor), estimate.weight
 
 
 def average(log_probas: list[FloatArray]) -> FloatArray:

@@ -204,14 +204,3 @@ class SharedEvidence(PairEvidence):
             alpha_b * bend_b + alpha_a * bend_a + bend_k * (gram / n) + n * (steep**2 + e * (bend_e / remains)),
             multiplier * rest,
         )
-
-
-def gram_determinant(alpha_a: FloatArray, alpha_b: FloatArray, squared_gap: FloatArray) -> FloatArray:
-    """alpha_a alpha_b - alpha_ab^2 for alpha_ab = (alpha_a + alpha_b - squared_gap)/2, as Heron has the area.
-
-    Four times the squared area of a triangle with these squared sides; 0 where rounding makes it none.
-    """
-    total = np.sqrt(alpha_a) + np.sqrt(alpha_b)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        difference = np.where(total > 0, (alpha_a - alpha_b) / total, 0.0)
-    return np.maximum((total**2 - squared_gap) * (squared_gap - difference**2), 0) / 4

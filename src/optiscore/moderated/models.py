@@ -4,7 +4,7 @@ Arrays over classes and samples have the shape (n_classes, n_samples); ``alpha``
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from ..moments.factors import Factor
 from ..numerics.distances import ClassDistances, SharedDistances
 from ..numerics.types import LOG_2PI, FloatArray
 from ..trust.probabilities import normalise
-from .likelihood_ratio import OwnEvidence, PairEvidence, SharedEvidence, gram_determinant
+from .likelihood_ratio import OwnEvidence, PairEvidence, SharedEvidence
 
 # A correction that leaves less than this fraction of a squared distance would be larger than what it corrects.
 SMALLEST_FRACTION = 0.02
@@ -47,11 +47,8 @@ class GaussianModel(ABC):
 
     #: Logarithms of the determinants of the covariances, one per class.
     logdets: FloatArray
-    _distances: ClassDistances | SharedDistances
-
-    def distances(self, X: FloatArray) -> FloatArray:
-        """Return squared distances to all classes."""
-        return self._distances(X)
+    #: Squared distances (n_classes, n_samples) of samples to all classes.
+    distances: Callable[[FloatArray], FloatArray]
 
     @abstractmethod
     def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
@@ -90,19 +87,12 @@ class GaussianModel(ABC):
         """Return log posteriors with the moments taken as exact."""
         return normalise(self.log_joint(alpha))
 
-    def moderated_log_proba(self, alpha: FloatArray) -> FloatArray:
+    def moderated_log_proba(self, alpha: FloatArray, log_joint: FloatArray) -> FloatArray:
         """Return log posteriors in the mean over what the moments may be.
 
         The log odds M_ab of the nominally best class a have the variance V_ab; the mean of the logistic function of
         such a Gaussian is about that of kappa_ab = M_ab/sqrt(1 + pi V_ab/8), and p_b is proportional to exp(-kappa_ab).
         """
-        return self._moderate(alpha, self.log_joint(alpha))
-
-    def left_out_log_proba(self, alpha: FloatArray, codes: np.ndarray) -> FloatArray:
-        """Return moderated log posteriors of training samples of classes ``codes``, each under the model without it."""
-        return self._moderate(*self.leave_out(alpha, codes))
-
-    def _moderate(self, alpha: FloatArray, log_joint: FloatArray) -> FloatArray:
         top = log_joint.argmax(axis=0)
         log_odds = log_joint.max(axis=0) - log_joint
         # Beyond any number of samples, the variance may exceed the range of numbers: the log odds are then 0.
@@ -150,11 +140,11 @@ class OwnModel(GaussianModel):
         self.kurtosis, self.radial_kurtosis = np.maximum(kurtosis, -0.5), radial_kurtosis
         self.mean_distance = mean_distance
         self.logdets = np.array([factor.logdet for factor in factors])
-        self._distances = ClassDistances(means, np.stack([factor.whitener() for factor in factors]))
+        self._distances = ClassDistances(means, np.stack([factor.whitener for factor in factors]))
 
     def distances(self, X: FloatArray) -> FloatArray:
         """Squared distances to all classes; far away, where squares would overflow, in proportion."""
-        alpha = super().distances(X)
+        alpha = self._distances(X)
         limit = alpha.dtype.type(np.finfo(alpha.dtype).max ** 0.2)
         farthest = alpha.max(axis=0)
         if farthest.max(initial=0) > limit:
@@ -259,9 +249,9 @@ class SharedModel(GaussianModel):
         self.effective_features = effective_features
         self.radial_kurtosis, self.mean_distance = radial_kurtosis, mean_distance
         self.logdets = np.full(self.n_classes, factor.logdet)
-        self._distances = SharedDistances(means, factor.whitener())
+        self.distances = distances = SharedDistances(means, factor.whitener)
         self.n = float(class_count.sum())
-        centers = self._distances.centers
+        centers = distances.centers
         #: Squared distances between the means.
         self.gaps: FloatArray = np.square(centers[:, None, :] - centers).sum(axis=2)
 
@@ -353,3 +343,14 @@ def noise_fraction(effective_features: FloatArray | float, mean_distance: FloatA
     """1 - s: how much of a shrunk covariance comes from the samples, d_eff being (1 - s) times their mean distance."""
     distance = np.maximum(mean_distance, 1e-9)
     return np.minimum(effective_features / distance, 1.0)
+
+
+def gram_determinant(alpha_a: FloatArray, alpha_b: FloatArray, squared_gap: FloatArray) -> FloatArray:
+    """alpha_a alpha_b - alpha_ab^2 for alpha_ab = (alpha_a + alpha_b - squared_gap)/2, as Heron has the area.
+
+    Four times the squared area of a triangle with these squared sides; 0 where rounding makes it none.
+    """
+    total = np.sqrt(alpha_a) + np.sqrt(alpha_b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = np.where(total > 0, (alpha_a - alpha_b) / total, 0.0)
+    return np.maximum((total**2 - squared_gap) * (squared_gap - difference**2), 0) / 4

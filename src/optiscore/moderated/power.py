@@ -99,7 +99,7 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, Results):  # type: ignore
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self._model(points)
+        return self._model.transform(points)
 
     def extrapolate(self, X: ArrayLike) -> FloatArray:
         """Map samples; beyond the training range the map goes on linearly, in standard deviations, without a limit.
@@ -129,7 +129,7 @@ class PowerTransform(NamedTuple):
     lowest: FloatArray
     highest: FloatArray
 
-    def __call__(self, X: FloatArray) -> FloatArray:
+    def transform(self, X: FloatArray) -> FloatArray:
         """Return mapped samples, clipped far outside, in the type of X."""
         # What overflows lies beyond the range, where values are clipped.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -143,7 +143,7 @@ class PowerTransform(NamedTuple):
             standardised = (X - self.center) / self.scale
         beyond = standardised - np.clip(standardised, *self.range)
         limit = np.finfo(X.dtype).max ** 0.4
-        return (self(X) + np.clip(beyond, -limit, limit)).astype(X.dtype, copy=False)
+        return (self.transform(X) + np.clip(beyond, -limit, limit)).astype(X.dtype, copy=False)
 
 
 def fit_power(X: FloatArray, weight: FloatArray | None) -> PowerTransform:

@@ -15,20 +15,16 @@ class CentralMoments(ABC):
     E[v_j^2 v_k^2] would take four times as long as the covariance.
     """
 
+    #: Number of samples, or their total weight; number of features.
+    weight_sum: float
+    n_features: int
+    #: Mean, unit and range of each feature.
+    mean: FloatArray
     unit: FloatArray
     lowest: FloatArray
     highest: FloatArray
-    resolution: float
-
-    @property
-    @abstractmethod
-    def weight_sum(self) -> float:
-        """Number of samples, or their total weight."""
-
-    @property
-    @abstractmethod
-    def mean(self) -> FloatArray:
-        """Mean of each feature."""
+    #: Which features do not vary beyond rounding.
+    is_constant: BoolArray
 
     @abstractmethod
     def second(self) -> FloatArray:
@@ -47,22 +43,11 @@ class CentralMoments(ABC):
         """Moments of the deviations from the mean, with the weights scaled to another total if one is given."""
 
     @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.unit)
-
-    @property
     def covariance(self) -> FloatArray:
         """Covariance with denominator n."""
         # Variances beyond the range of numbers become infinite; the caller can say which class has them.
         with np.errstate(over="ignore", under="ignore"):
             return self.second() * self.unit * self.unit[:, None]
-
-    @property
-    def is_constant(self) -> BoolArray:
-        """Which features do not vary beyond rounding."""
-        half = half_reach(self.mean, self.lowest, self.highest)
-        return half <= 4 * self.resolution * np.maximum(np.abs(self.highest), np.abs(self.lowest))
 
     def kurtosis(self) -> tuple[float, float]:
         """Excess kurtosis relative to Gaussian samples, for which it is 0: of the features, and of the radius.
@@ -85,6 +70,11 @@ class CentralMoments(ABC):
         weights[varying] = 1 / variances
         by_feature = self.fourth()[varying] / variances**2
         return float(by_feature.mean() / 3 - 1), float(self.fourth_length(weights) / gaussian.sum() - 1)
+
+
+def constant_features(mean: FloatArray, lowest: FloatArray, highest: FloatArray, resolution: float) -> BoolArray:
+    """Which features do not vary beyond rounding, the relative error of samples."""
+    return half_reach(mean, lowest, highest) <= 4 * resolution * np.maximum(np.abs(highest), np.abs(lowest))
 
 
 def half_reach(origin: FloatArray, lowest: FloatArray, highest: FloatArray) -> FloatArray:

@@ -34,13 +34,13 @@ class Estimate(NamedTuple):
     def widened(self, least_variance: float) -> Self:
         """Return an estimate that has at least this variance in every direction."""
         # No eigenvalue is smaller than the inverse of the sum of those of the inverse.
-        if np.square(self.factor().whitener()).sum() * least_variance <= 1:
+        if np.square(self.factor().whitener).sum() * least_variance <= 1:
             return self
         return self._replace(covariance=self.covariance + least_variance * np.eye(len(self.mean)), cholesky=None)
 
     def mean_distance(self, factor: Factor) -> float:
         """Return the mean squared distance of the samples, tr(W S_n W')."""
-        whitener = factor.whitener()
+        whitener = factor.whitener
         return float(np.sum((whitener @ self.known.sums.covariance) * whitener))
 
 
@@ -131,15 +131,24 @@ def shrunk_covariance_of(sums: CentralMoments, fallback_scale: FloatArray) -> Sh
     correlation = np.where(constant | constant[:, None], 0.0, second / (spread * spread[:, None]))
     shrinkage = ledoit_wolf_shrinkage(correlation, sums.fourth_length(varying), n)
     unit = np.where(constant, fallback_scale, sums.unit * spread)
-    covariance, factor = _scaled_back(_shrink(correlation, shrinkage, constant, n), unit)
+    covariance, factor = _shrink(correlation, shrinkage, constant, n, unit)
     if factor is None and shrinkage < 1 / (1 + n):
         shrinkage = 1 / (1 + n)
-        covariance, factor = _scaled_back(_shrink(correlation, shrinkage, constant, n), unit)
+        covariance, factor = _shrink(correlation, shrinkage, constant, n, unit)
     return ShrunkCovariance(covariance, shrinkage, factor)
 
 
-def _scaled_back(shrunk: FloatArray, unit: FloatArray) -> tuple[FloatArray, Factor | None]:
-    """Return a covariance in the units of the features, and its factor if there is one."""
+def _shrink(
+    correlation: FloatArray, shrinkage: float, constant: BoolArray, n: float, unit: FloatArray
+) -> tuple[FloatArray, Factor | None]:
+    """Return a mix with the mean variance times the identity, in the units of the features, and its factor if any.
+
+    A feature constant over n samples gets a variance of 1/(1 + n).
+    """
+    d = len(correlation)
+    target = shrinkage * np.count_nonzero(~constant) / d
+    shrunk = (1 - shrinkage) * correlation
+    shrunk.flat[:: d + 1] += np.where(constant, max(target, 1 / (1 + n)), target)
     # Variances beyond the range of numbers become infinite; the caller can say which class has them.
     with np.errstate(over="ignore", under="ignore"):
         covariance = shrunk * unit * unit[:, None]
@@ -147,15 +156,6 @@ def _scaled_back(shrunk: FloatArray, unit: FloatArray) -> tuple[FloatArray, Fact
         return covariance, factorise(covariance, "") if np.isfinite(covariance).all() else None
     except SingularCovarianceError:
         return covariance, None
-
-
-def _shrink(correlation: FloatArray, shrinkage: float, constant: BoolArray, n: float) -> FloatArray:
-    """Mix with the mean variance times the identity; a feature constant over n samples gets a variance of 1/(1 + n)."""
-    d = len(correlation)
-    target = shrinkage * np.count_nonzero(~constant) / d
-    shrunk = (1 - shrinkage) * correlation
-    shrunk.flat[:: d + 1] += np.where(constant, max(target, 1 / (1 + n)), target)
-    return shrunk
 
 
 def ledoit_wolf_shrinkage(covariance: FloatArray, fourth: float, n_samples: float) -> float:

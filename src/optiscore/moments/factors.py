@@ -1,6 +1,8 @@
 """Checks and factors of a mean and a covariance: what every function that takes moments does first."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,14 +23,16 @@ class SingularCovarianceError(ValueError):
     """A covariance is not positive definite."""
 
 
-class Factor(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Factor:
     """Lower Cholesky factor of a covariance, and the logarithm of its determinant."""
 
     lower: FloatArray
     logdet: float
 
+    @cached_property
     def whitener(self) -> FloatArray:
-        """Return W, the inverse of the factor; SciPy's solvers would wake its threads while NumPy's still spin."""
+        """W, the inverse of the factor; SciPy's solvers would wake its threads while NumPy's still spin."""
         whitener: FloatArray = dtrtri(self.lower, lower=1)[0]
         return whitener
 
@@ -74,22 +78,14 @@ def factorise(matrix: FloatArray, name: str, tolerance: float = _SYMMETRY_DOUBLE
             f"{name} is not symmetric: entries differ by {asymmetry:.3g} standard deviations from their mirror images. "
             f"Pass (A + A.T) / 2 if that is what you mean."
         )
-    if (lower := cholesky_or_none(correlation)) is None:
+    lower, failed = dpotrf(correlation, lower=True, clean=True)
+    if failed or dpocon(lower, np.abs(correlation).sum(axis=0).max(), uplo="L")[0] <= _SINGULAR:
         raise SingularCovarianceError(
             f"{name} is not positive definite: features are collinear or the matrix is no covariance. Remove "
             f"redundant features or add a small multiple of the identity."
         )
     logdet = 2 * float(np.log(np.diagonal(lower)).sum() + np.log(scale).sum())
     return Factor(lower * scale[:, None], logdet)
-
-
-def cholesky_or_none(matrix: FloatArray) -> FloatArray | None:
-    """Lower Cholesky factor of a symmetric matrix, or None if it is not positive definite beyond rounding."""
-    lower, failed = dpotrf(matrix, lower=True, clean=True)
-    if failed:
-        return None
-    reciprocal_condition, _ = dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")
-    return lower if reciprocal_condition > _SINGULAR else None
 
 
 def check_points(X: ArrayLike, n_features: int, name: str = "X") -> FloatArray:

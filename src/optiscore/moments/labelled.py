@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import pairwise
 from numbers import Real
+from operator import add
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from ..numerics.arrays import Array, in_place, is_numpy, take_rows, to_host
+from ..numerics.arrays import Array, in_place, take_rows, to_host
 from ..numerics.blocks import map_threads, n_threads
 from ..numerics.types import FloatArray
 from .central import CentralMoments
@@ -142,12 +143,15 @@ class TrainingSet(NamedTuple):
         return self.take(np.flatnonzero(self.weight))
 
     def by_class(self) -> list[ClassData]:
-        """What is known of each class; each must have samples."""
-        members = self._members()
+        """What is known of each class, which must have samples; sums that merge are not needed here."""
+        members, X, moments = self._members(), in_place(self.X), None
+        if isinstance(X, np.ndarray) and X.shape[1] >= MANY_FEATURES:
+            moments = moments_of_classes(X, self.weight, members, n_threads(X.size))
+        known: Sequence[CentralMoments | None] = moments or self._sums(members)
         return [
-            ClassData(label, sums, partial(self._rows, rows))
-            for label, sums, rows in zip(self.labels, self._moments(members), members, strict=True)
-            if sums is not None
+            ClassData(label, each, partial(self._rows, rows))
+            for label, each, rows in zip(self.labels, known, members, strict=True)
+            if each is not None
         ]
 
     def sums(self) -> list[MomentSums | None]:
@@ -157,25 +161,15 @@ class TrainingSet(NamedTuple):
     def _members(self) -> list[np.ndarray]:
         return [np.flatnonzero(self.codes == code) for code in range(len(self.labels))]
 
-    def _moments(self, members: list[np.ndarray]) -> Sequence[CentralMoments | None]:
-        """Moments of each class, which has samples; sums that merge are not needed here."""
-        X = in_place(self.X)
-        if is_numpy(X) and X.shape[1] >= MANY_FEATURES:
-            moments = moments_of_classes(X, self.weight, members, n_threads(X.size))
-            if moments is not None:
-                return moments
-        return self._sums(members)
-
     def _sums(self, members: list[np.ndarray]) -> list[MomentSums | None]:
         """Sums over the rows of each class, parts of which are summed by threads of their own."""
         X = in_place(self.X)
-        threads = n_threads(X.size) if is_numpy(X) else 1
+        threads = n_threads(X.size) if isinstance(X, np.ndarray) else 1
         parts = [np.array_split(rows, min(threads, len(rows))) if len(rows) else [] for rows in members]
-        sums = map_threads(
-            lambda rows: MomentSums.from_rows(X, self.weight, rows), [rows for part in parts for rows in part], threads
-        )
+        sums_of = partial(MomentSums.from_rows, X, self.weight)
+        sums = map_threads(sums_of, [rows for part in parts for rows in part], threads)
         ends = np.cumsum([0, *map(len, parts)])
-        return [reduce(merge, sums[start:stop], None) for start, stop in pairwise(ends)]
+        return [reduce(add, sums[start:stop]) if stop > start else None for start, stop in pairwise(ends)]
 
     def _rows(self, rows: np.ndarray) -> Rows:
         return to_host(take_rows(self.X, rows)), None if self.weight is None else self.weight[rows]

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..numerics.blocks import map_threads
 from ..numerics.types import FloatArray
-from .central import CentralMoments
+from .central import CentralMoments, constant_features
 
 #: From this many features on it is faster to read the samples twice than to sum products of squares.
 MANY_FEATURES = 40
@@ -112,20 +112,11 @@ class SampleMoments(CentralMoments):
         highest: FloatArray,
         threads: int,
     ) -> None:
-        self._parts, self._weight_sum, self._mean, self._second = tuple(parts), weight_sum, mean, second
+        self._parts, self._second, self._threads = tuple(parts), second, threads
+        self.weight_sum, self.n_features, self.mean = weight_sum, len(mean), mean
         self.unit, self.lowest, self.highest = np.ones_like(mean), lowest, highest
-        self.resolution = max(float(np.finfo(samples.X.dtype).eps) for samples, _ in parts)
-        self._threads = threads
-
-    @property
-    def weight_sum(self) -> float:
-        """Number of samples, or their total weight."""
-        return self._weight_sum
-
-    @property
-    def mean(self) -> FloatArray:
-        """Mean of each feature."""
-        return self._mean
+        resolution = max(float(np.finfo(samples.X.dtype).eps) for samples, _ in parts)
+        self.is_constant = constant_features(mean, lowest, highest, resolution)
 
     def second(self) -> FloatArray:
         """E[v_j v_k]."""
@@ -154,25 +145,25 @@ class SampleMoments(CentralMoments):
 
     def centred(self, weight_sum: float | None = None) -> Self:
         """Moments of the deviations from the mean, with the weights scaled to another total if one is given."""
-        factor = 1.0 if weight_sum is None else weight_sum / self._weight_sum
+        factor = 1.0 if weight_sum is None else weight_sum / self.weight_sum
         return type(self)(
             [(samples, factor * scale) for samples, scale in self._parts],
-            factor * self._weight_sum,
-            np.zeros_like(self._mean),
+            factor * self.weight_sum,
+            np.zeros_like(self.mean),
             self._second,
-            self.lowest - self._mean,
-            self.highest - self._mean,
+            self.lowest - self.mean,
+            self.highest - self.mean,
             self._threads,
         )
 
     def __add__(self, other: Self) -> Self:
         """Moments of the deviations of both."""
-        total = self._weight_sum + other._weight_sum
+        total = self.weight_sum + other.weight_sum
         return type(self)(
             (*self._parts, *other._parts),
             total,
-            self._mean,
-            (self._weight_sum * self._second + other._weight_sum * other._second) / total,
+            self.mean,
+            (self.weight_sum * self._second + other.weight_sum * other._second) / total,
             np.minimum(self.lowest, other.lowest),
             np.maximum(self.highest, other.highest),
             self._threads,
@@ -187,7 +178,7 @@ class SampleMoments(CentralMoments):
             return factor * sum(function(*block) for block in samples.deviations())
 
         total: Any = sum(map_threads(work, pieces, self._threads))
-        return total / self._weight_sum
+        return total / self.weight_sum
 
 
 def moments_of_classes(

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..numerics.arrays import Array, namespace_of
+from ..numerics.arrays import Array
 from ..numerics.backend import Summary, power_sums
 from ..numerics.types import FloatArray
-from .central import CentralMoments, half_reach
+from .central import CentralMoments, constant_features, half_reach
 
 # Units are powers of 2**400: fourth powers of 2**-200 to 2**200 units, and their sums, neither under- nor overflow.
 _UNIT_STEP, _LARGEST_UNIT = 400, 800
@@ -58,6 +58,20 @@ class MomentSums(CentralMoments):
     lowest: FloatArray
     highest: FloatArray
     resolution: float
+    _first: ClassVar[FloatArray]
+
+    def __post_init__(self) -> None:
+        d = len(self.unit)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # A frozen dataclass lets nobody set attributes, not even itself.
+            vars(self).update(
+                n_features=d,
+                weight_sum=float(self.gram[0, 0]),
+                _first=self.gram[0, 1 : 1 + d],
+                mean=self.origin + self.unit * (self.gram[0, 1 : 1 + d] / self.gram[0, 0]),
+            )
+            constant = constant_features(self.mean, self.lowest, self.highest, self.resolution)
+        vars(self)["is_constant"] = constant
 
     @classmethod
     def from_samples(cls, X: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -117,7 +131,6 @@ class MomentSums(CentralMoments):
         """
         n = X.shape[0] if rows is None else len(rows)
         sums = power_sums(X, n)
-        resolution = float(namespace_of(X).finfo(X.dtype).eps)
         total: Self | None = None
         anchored = 0.0
         # Beyond the range of numbers the sums become infinite; whoever makes a covariance of them says so.
@@ -129,8 +142,10 @@ class MomentSums(CentralMoments):
                 if total is not None and total._can_hold(block_sums, anchored, sums.reach):
                     origin, unit = total.origin, total.unit
                 else:
-                    origin, unit = sums.anchor(block_sums, *_centre_and_unit(block_sums))
-                part = cls(origin, unit, sums.gram(origin, unit), block_sums.lowest, block_sums.highest, resolution)
+                    origin = np.nan_to_num(block_sums.mean).clip(block_sums.lowest, block_sums.highest)
+                    unit = _unit_for(half_reach(origin, block_sums.lowest, block_sums.highest))
+                origin, unit, gram = sums.gram(block_sums, origin, unit)
+                part = cls(origin, unit, gram, block_sums.lowest, block_sums.highest, sums.resolution)
                 total = part if total is None else total + part
                 if total.origin is not origin or not anchored:
                     anchored = total.weight_sum
@@ -146,12 +161,16 @@ class MomentSums(CentralMoments):
             return NotImplemented
         if self.n_features != other.n_features:
             raise ValueError(f"sums over {self.n_features} and {other.n_features} features cannot be merged.")
-        if self.origin is other.origin and self.unit is other.unit:
+        if np.array_equal(self.origin, other.origin) and np.array_equal(self.unit, other.unit):
             origin, unit, gram = self.origin, self.unit, self.gram + other.gram
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 origin, unit = self._common_anchor(other)
-                gram = self._gram_around(origin, unit) + other._gram_around(origin, unit)
+                one, two = (
+                    _moved(each.gram, each.unit / unit, _difference(each.origin, origin, unit))
+                    for each in (self, other)
+                )
+                gram = one + two
         return type(self)(
             origin,
             unit,
@@ -165,25 +184,20 @@ class MomentSums(CentralMoments):
         """The sums alone."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What follows from the sums is made anew."""
+        vars(self).update(state)
+        self.__post_init__()
+
     def __radd__(self, nothing: int) -> Self:
         """What ``sum`` needs, which starts at 0."""
         return self if nothing == 0 else NotImplemented
-
-    @property
-    def weight_sum(self) -> float:
-        """Number of samples, or their total weight."""
-        return float(self.gram[0, 0])
-
-    @property
-    def mean(self) -> FloatArray:
-        """Mean of each feature."""
-        return self.origin + self.unit * (self._first() / self.weight_sum)
 
     @cached_property
     def _central(self) -> tuple[FloatArray, FloatArray]:
         """Means of v_j v_k and of v_j^2 v_k^2, with v = (x - mean)/unit."""
         d = self.n_features
-        gram = _moved(self.gram, np.ones(d), -self._first() / self.weight_sum) / self.weight_sum
+        gram = _moved(self.gram, np.ones(d), -self._first / self.weight_sum) / self.weight_sum
         return gram[1 : d + 1, 1 : d + 1], gram[d + 1 :, d + 1 :]
 
     def centred(self, weight_sum: float | None = None) -> Self:
@@ -198,7 +212,7 @@ class MomentSums(CentralMoments):
         -------
         MomentSums
         """
-        gram = _moved(self.gram, np.ones(self.n_features), -self._first() / self.weight_sum)
+        gram = _moved(self.gram, np.ones(self.n_features), -self._first / self.weight_sum)
         # What is left of the first moments is rounding.
         gram[0, 1 : 1 + self.n_features] = gram[1 : 1 + self.n_features, 0] = 0
         factor = 1.0 if weight_sum is None else weight_sum / self.weight_sum
@@ -239,9 +253,6 @@ class MomentSums(CentralMoments):
         """
         return float(weights @ self._central[1] @ weights)
 
-    def _first(self) -> FloatArray:
-        return self.gram[0, 1 : 1 + self.n_features]
-
     def _can_hold(self, block: Summary, anchored: float, reach: float) -> bool:
         """Whether more samples can be summed around the origin, which is the mean of samples of weight ``anchored``."""
         is_near = self.weight_sum + block.weight_sum <= anchored / _SMALLEST_FRACTION
@@ -252,19 +263,9 @@ class MomentSums(CentralMoments):
         """The mean of the samples of both, and a unit for their deviations from it."""
         gap = _unit_for(np.abs(0.5 * other.origin - 0.5 * self.origin))
         unit = np.maximum(np.maximum(self.unit, other.unit), gap)
-        away = self._first() * (self.unit / unit) + other._first() * (other.unit / unit)
+        away = self._first * (self.unit / unit) + other._first * (other.unit / unit)
         away += other.weight_sum * _difference(other.origin, self.origin, unit)
         return self.origin + unit * (away / (self.weight_sum + other.weight_sum)), unit
-
-    def _gram_around(self, origin: FloatArray, unit: FloatArray) -> FloatArray:
-        """The Gram matrix for another origin and unit."""
-        return _moved(self.gram, self.unit / unit, _difference(self.origin, origin, unit))
-
-
-def _centre_and_unit(block: Summary) -> tuple[FloatArray, FloatArray]:
-    """Where to centre sums over a block of samples, and the unit for their deviations."""
-    origin = np.nan_to_num(block.mean).clip(block.lowest, block.highest)
-    return origin, _unit_for(half_reach(origin, block.lowest, block.highest))
 
 
 def _difference(a: FloatArray, b: FloatArray, unit: FloatArray) -> FloatArray:
@@ -274,18 +275,14 @@ def _difference(a: FloatArray, b: FloatArray, unit: FloatArray) -> FloatArray:
 
 def _moved(gram: FloatArray, ratio: FloatArray, shift: FloatArray) -> FloatArray:
     """Gram matrix T G T' of (1, v, v^2) with v = ratio u + shift, from that of (1, u, u^2): v^2 is linear in these."""
+    d, ratio, shift = len(shift), ratio[:, None], shift[:, None]
     # T G, then T (T G)' = (T G T')', which is symmetric.
-    return _apply_move(_apply_move(gram, ratio, shift).T, ratio, shift)
-
-
-def _apply_move(gram: FloatArray, ratio: FloatArray, shift: FloatArray) -> FloatArray:
-    """T G, where T maps (1, u, u^2) to (1, v, v^2)."""
-    d = len(shift)
-    one, first, second = gram[:1], gram[1 : d + 1], gram[d + 1 :]
-    ratio, shift = ratio[:, None], shift[:, None]
-    return np.concatenate(
-        [one, ratio * first + shift * one, ratio * ratio * second + 2 * ratio * shift * first + shift * shift * one]
-    )
+    moved = gram.T
+    for _ in range(2):
+        one, first, second = moved.T[:1], moved.T[1 : d + 1], moved.T[d + 1 :]
+        squares = ratio * ratio * second + 2 * ratio * shift * first + shift * shift * one
+        moved = np.concatenate([one, ratio * first + shift * one, squares])
+    return moved
 
 
 def _unit_for(half: FloatArray) -> FloatArray:

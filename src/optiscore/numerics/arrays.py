@@ -37,17 +37,12 @@ def check_same_namespace(X: Array, estimator: Any, *, attribute: str, method: st
 
 def device_of(array: Array) -> Any:
     """The device that an array is on."""
-    return "cpu" if is_numpy(array) or _dispatch is None else _dispatch.device(array)
-
-
-def is_numpy(array: Array) -> bool:
-    """Whether an array is NumPy's own."""
-    return isinstance(array, np.ndarray)
+    return "cpu" if isinstance(array, np.ndarray) or _dispatch is None else _dispatch.device(array)
 
 
 def namespace_of(array: Array) -> Any:
     """The functions of an array's library, by the names of the standard; NumPy's for what is no array."""
-    if is_numpy(array) or not get_config()["array_api_dispatch"]:
+    if isinstance(array, np.ndarray) or not get_config()["array_api_dispatch"]:
         return np
     # scikit-learn looks at the versions of all libraries each time: that takes longer than what is done to a block.
     if type(array) not in _namespaces:
@@ -71,6 +66,8 @@ def _find_namespace(array: Array) -> Any:
 
 def float_types(array: Array) -> list[Any]:
     """The types of samples that are kept as they are, on the device of an array."""
+    if isinstance(array, np.ndarray):
+        return [np.float64, np.float32]
     xp = namespace_of(array)
     if xp is np or _widest_float(xp, array) == xp.float64:
         return [xp.float64, xp.float32]
@@ -79,15 +76,14 @@ def float_types(array: Array) -> list[Any]:
 
 def to_host(array: Array) -> Any:
     """An array of another library as one of NumPy's; everything else as it is."""
-    xp = namespace_of(array)
-    if xp is np:
+    if isinstance(array, np.ndarray) or (xp := namespace_of(array)) is np:
         return array
     return np.asarray(_convert_to_numpy(_without_gradient(array), xp))
 
 
 def to_host_always(array: Array) -> Any:
     """As `to_host`, even where scikit-learn's dispatch is switched off."""
-    if is_numpy(array) or not hasattr(array, "shape"):
+    if isinstance(array, np.ndarray) or not hasattr(array, "shape"):
         return array
     with config_context(array_api_dispatch=True):
         return to_host(array)
@@ -95,7 +91,7 @@ def to_host_always(array: Array) -> Any:
 
 def in_place(array: Array) -> Array:
     """NumPy's view of an array that lies in the host's memory; arrays on other devices where they are."""
-    if is_numpy(array):
+    if isinstance(array, np.ndarray):
         return array
     return to_host(array) if is_on_host(array) else _without_gradient(array)
 
@@ -107,7 +103,7 @@ def _without_gradient(array: Array) -> Array:
 
 def is_on_host(array: Array) -> bool:
     """Whether an array lies in the host's memory."""
-    return is_numpy(array) or "cpu" in str(device_of(array)).lower()
+    return isinstance(array, np.ndarray) or "cpu" in str(device_of(array)).lower()
 
 
 def like(values: Array, array: Array, dtype: Any = None) -> Array:
@@ -115,9 +111,9 @@ def like(values: Array, array: Array, dtype: Any = None) -> Array:
 
     Arrays that are of another library than NumPy already are there.
     """
-    if not is_numpy(values):
+    if not isinstance(values, np.ndarray):
         return values
-    if is_numpy(array):
+    if isinstance(array, np.ndarray):
         return values if dtype is None else values.astype(dtype, copy=False)
     xp = namespace_of(array)
     if dtype is None and values.dtype == np.float64:
@@ -135,12 +131,12 @@ def to_widest_float(array: Array) -> Array:
 
 def take_rows(array: Array, rows: np.ndarray) -> Array:
     """Some rows of an array, in its library."""
-    return array[rows] if is_numpy(array) else namespace_of(array).take(array, like(rows, array), axis=0)
+    return array[rows] if isinstance(array, np.ndarray) else namespace_of(array).take(array, like(rows, array), axis=0)
 
 
 def argmax_of_rows(array: Array) -> Array:
     """Index of the first row that holds the largest number of each column."""
-    if not is_numpy(array):
+    if not isinstance(array, np.ndarray):
         return namespace_of(array).argmax(array, axis=0)
     if array.size < _FEW:
         return array.argmax(axis=0)

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .arrays import Array, is_numpy, like, namespace_of, take_rows, to_host, to_widest_float
+from .arrays import Array, like, namespace_of, take_rows, to_host, to_widest_float
 from .types import FloatArray
 
 # Bytes of samples that are summed together: NumPy's stay in the second-level cache.
@@ -30,20 +30,22 @@ class PowerSums(Protocol):
     rows_per_block: int
     #: Largest deviation, in units, from the origin of earlier blocks that sums around it allow for.
     reach: float
+    #: Relative rounding error of the samples.
+    resolution: float
 
     def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> Summary:
         """Take some rows, with their weights, as the block that is worked on."""
 
-    def gram(self, origin: FloatArray, unit: FloatArray) -> FloatArray:
-        """Gram matrix of the vectors (1, u, u^2) with u = (x - origin)/unit over the block; it uses the block up."""
+    def gram(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Origin and unit that the library's precision allows for, and the Gram matrix of (1, u, u^2) over the block.
 
-    def anchor(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The origin and the unit that the library's precision allows for."""
+        With u = (x - origin)/unit; it uses the block up.
+        """
 
 
 def power_sums(X: Array, n_rows: int) -> PowerSums:
     """Return sums over blocks of so many rows in all."""
-    return _NumpyPowerSums(X, n_rows) if is_numpy(X) else _StandardPowerSums(X)
+    return _NumpyPowerSums(X, n_rows) if isinstance(X, np.ndarray) else _StandardPowerSums(X)
 
 
 def squared_lengths(X: Array, means: FloatArray, whiteners: FloatArray) -> FloatArray:
@@ -68,7 +70,7 @@ class _NumpyPowerSums:
     def __init__(self, X: FloatArray, n_rows: int) -> None:
         d = X.shape[1]
         self.rows_per_block = max(1, min(n_rows, max(_FEWEST_ROWS, _BUFFER_BYTES // (16 * d))))
-        self._X = X
+        self._X, self.resolution = X, float(np.finfo(X.dtype).eps)
         self._taken = np.empty((self.rows_per_block, d), dtype=X.dtype)
         self._room = np.empty((1 + 2 * d, self.rows_per_block))
         self._weight: FloatArray | None = None
@@ -86,7 +88,7 @@ class _NumpyPowerSums:
         mean = u.mean(axis=1) if weight is None else u @ (weight / weight_sum)
         return Summary(weight_sum, mean, u.min(axis=1), u.max(axis=1))
 
-    def gram(self, origin: FloatArray, unit: FloatArray) -> FloatArray:
+    def gram(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         d, powers = len(origin), self._powers
         powers[0], u = 1.0, powers[1 : d + 1]
         u -= origin[:, None]
@@ -95,10 +97,7 @@ class _NumpyPowerSums:
         np.multiply(u, u, out=powers[d + 1 :])
         if self._weight is not None:
             powers *= np.sqrt(self._weight)
-        return powers @ powers.T
-
-    def anchor(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return origin, unit
+        return origin, unit, powers @ powers.T
 
 
 class _StandardPowerSums:
@@ -108,7 +107,7 @@ class _StandardPowerSums:
 
     def __init__(self, X: Array) -> None:
         self.rows_per_block = max(1, _DEVICE_BUFFER_BYTES // (8 * X.shape[1]))
-        self._X = X
+        self._X, self.resolution = X, float(namespace_of(X).finfo(X.dtype).eps)
 
     def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> Summary:
         xp = namespace_of(self._X)
@@ -120,18 +119,15 @@ class _StandardPowerSums:
         found = mean, xp.min(samples, axis=0), xp.max(samples, axis=0)
         return Summary(weight_sum, *(to_host(values).astype(np.float64) for values in found))
 
-    def gram(self, origin: FloatArray, unit: FloatArray) -> FloatArray:
+    def gram(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         xp, samples = namespace_of(self._samples), self._samples
+        if samples.dtype == xp.float32:
+            # The only type of some devices: the largest deviation is the unit, so that fourth powers stay in its range.
+            origin = origin.astype(np.float32).astype(np.float64)
+            reach = np.maximum(summary.highest - origin, origin - summary.lowest)
+            unit = np.where(reach > 0, 2.0 ** np.ceil(np.log2(np.where(reach > 0, reach, 1.0))), 1.0)
         u = (samples - like(origin, samples)) / like(unit, samples)
         powers = xp.concat([xp.ones_like(u[:, :1]), u, u * u], axis=1)
         if self._root is not None:
             powers = powers * self._root
-        return to_host(powers.T @ powers).astype(np.float64)
-
-    def anchor(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray]:
-        if self._samples.dtype != namespace_of(self._samples).float32:
-            return origin, unit
-        # The only type of some devices: the largest deviation is the unit, so that fourth powers stay in its range.
-        origin = origin.astype(np.float32).astype(np.float64)
-        reach = np.maximum(summary.highest - origin, origin - summary.lowest)
-        return origin, np.where(reach > 0, 2.0 ** np.ceil(np.log2(np.where(reach > 0, reach, 1.0))), 1.0)
+        return origin, unit, to_host(powers.T @ powers).astype(np.float64)

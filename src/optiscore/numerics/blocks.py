@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from .arrays import Array, is_numpy
+from .arrays import Array
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1, 
     (array([1., 1., 1.]), array([1., 1., 1.]))
     """
     n, threads, step = X.shape[0], 1, _DEVICE_ROWS
-    if is_numpy(X):
+    if isinstance(X, np.ndarray):
         threads = n_threads(max(X.size, n * operations))
         size = min(max(X.size // (_PART_OF_SAMPLES * threads), _SMALLEST_BLOCK), _LARGEST_BLOCK)
         largest = max(1, min(size // width, _MAX_ROWS))
@@ -181,7 +181,8 @@ class _AtWork:
         _thread.depth = getattr(_thread, "depth", 0) + 1
         if _thread.depth == 1:
             with self._condition:
-                self._condition.wait_for(lambda: not self._is_closed)
+                while self._is_closed:
+                    self._condition.wait()
                 self._n += 1
 
     def __exit__(self, *_: object) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, is_numpy, take_rows, to_host
+from .arrays import Array, take_rows, to_host
 from .backend import squared_lengths
 from .types import FloatArray
 
@@ -48,7 +48,7 @@ class ClassDistances:
 
     def __call__(self, X: Array) -> FloatArray:
         """Return distances (n_classes, n_samples) on the host, in the type of X and finite."""
-        if not is_numpy(X):
+        if not isinstance(X, np.ndarray):
             alpha = squared_lengths(X, self.means, self._whiteners)
         else:
             alpha = np.empty((len(self.means), len(X)), dtype=X.dtype)
@@ -64,22 +64,18 @@ class ClassDistances:
         groups, left = [], np.arange(len(self.means))
         most = max(1, _TALLEST // min(self.means.shape[1], _PANEL))
         while left.size:
-            origin = self.means[left].mean(axis=0)
-            near = self._are_near(left, origin, dtype)
-            if not near.any():
-                origin = self.means[left[0]]
-                near = self._are_near(left, origin, dtype)
-                # Around its own mean a class is near, whatever becomes of the others.
-                near[0] = True
+            for origin in (self.means[left].mean(axis=0), self.means[left[0]]):
+                shifts = self._whiteners[left] @ (self.means[left] - origin)[:, :, None]
+                near = (np.abs(shifts) <= _NEAR[dtype]).all(axis=(1, 2))
+                if near.any():
+                    break
+            # Around its own mean a class is near, whatever becomes of the others.
+            near[0] |= not near.any()
             for first in range(0, np.count_nonzero(near), most):
                 classes = left[near][first : first + most]
                 groups.append(_Group(classes, origin, self.means[classes], self._whiteners[classes], dtype))
             left = left[~near]
         return groups
-
-    def _are_near(self, classes: np.ndarray, origin: FloatArray, dtype: Any) -> np.ndarray:
-        shifts = self._whiteners[classes] @ (self.means[classes] - origin)[:, :, None]
-        return (np.abs(shifts) <= _NEAR[dtype]).all(axis=(1, 2))
 
 
 class SharedDistances:

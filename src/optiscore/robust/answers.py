@@ -24,10 +24,11 @@ from ..numerics.arrays import (
 )
 from ..numerics.types import BoolArray, FloatArray
 from .certified_factor import largest_certified_factor
+from .learning import FittedModel
 from .log_scores import LogScores, NominalMoments, ScoreModel
 from .posteriors import non_dominated, posterior_bounds
 from .radii import check_radii
-from .rules import BY_PRIORS, Rule, decide, make_rule, weigh
+from .rules import BY_PRIORS, decide, make_rule, weigh
 from .scores.registry import get_likelihood
 
 # Kinds of labels that every library has.
@@ -35,19 +36,6 @@ _NUMBERS = "biuf"
 
 # Before 1.7 scikit-learn's checks asked for labels on the samples' device, where text cannot be.
 _CHECKS_ARRAY_LIBRARIES = tuple(map(int, sklearn_version.split(".")[:2])) >= (1, 7)
-
-
-class FittedModel(NamedTuple):
-    """What predictions are computed with, on the host."""
-
-    scores: ScoreModel
-    rule: Rule
-    log_priors: FloatArray
-
-    @classmethod
-    def of(cls, scores: ScoreModel, kind: str, offsets: FloatArray, priors: FloatArray) -> Self:
-        """Return the model of a kind of rule."""
-        return cls(scores, make_rule(kind, offsets), np.log(priors))
 
 
 _Question: TypeAlias = Callable[[FittedModel, LogScores], Any]
@@ -84,7 +72,7 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
         )
         factors = [factorise(S, f"covariances_[{c}]") for c, S in enumerate(covariances)]
         scores = ScoreModel(get_likelihood(self.likelihood_), NominalMoments(means, covariances, factors), radii)
-        return FittedModel.of(scores, self.decision_rule_, offsets, priors)
+        return FittedModel(scores, make_rule(self.decision_rule_, offsets), np.log(priors))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -294,7 +282,8 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
         return Assessment(*self._say(X, "assess", _everything))
 
     def _validate(self, X: ArrayLike, method: str) -> Array:
-        self._check_fitted()
+        if "_model" not in vars(self):
+            self._check_fitted()
         check_same_namespace(X, self, attribute="means_", method=method)
         return validate_data(self, X, dtype=float_types(X), reset=False)
 

@@ -1,6 +1,5 @@
 """OptimisticScoreClassifier: the paper's classifier and the exact minimax rule as a scikit-learn estimator."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -9,18 +8,15 @@ from numpy.typing import ArrayLike
 
 from ..estimators.availability import only_if
 from ..estimators.streaming import Streaming
-from ..estimators.validation import check_priors, resolve_priors, validate_training
+from ..estimators.validation import check_priors, validate_training
 from ..moments.covariance import check_estimator_for_sums
-from ..moments.estimates import own_estimates, shared_estimate
-from ..moments.labelled import ClassData, TrainingSet
-from ..numerics.arrays import Array, in_place, like, take_rows
-from ..numerics.types import FloatArray
-from .answers import FittedModel, WorstCaseAnswers
-from .log_scores import ScoreModel, pool_moments
-from .radii import check_radius_parameter, choose_radii
-from .rules import check_decision_rule, decide, given_offsets, is_tuned, kind_of
-from .scores.registry import Likelihood, LikelihoodName, get_likelihood, name_of
-from .tuning import representatives, tuned_offsets
+from ..moments.labelled import ClassData
+from ..numerics.arrays import Array
+from .answers import WorstCaseAnswers
+from .learning import ScoredClasses, score_classes, tune, warn_if_one_class_wins
+from .radii import check_radius_parameter
+from .rules import check_decision_rule, given_offsets, is_tuned
+from .scores.registry import Likelihood, LikelihoodName, get_likelihood
 
 
 class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
@@ -185,52 +181,25 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
         self._check_parameters()
         with self._learning():
             training = validate_training(self, X, y, sample_weight)
-            self._learn(training.labels, training.by_class(), training.X, training)
+            known = self._scored(training.by_class())
+            is_rule_tuned = is_tuned(self.decision_rule)
+            offsets = tune(known, training) if is_rule_tuned else given_offsets(self.decision_rule, known.priors)
+            self._keep(**known.results(training.labels, self.decision_rule, offsets, training.X))
         if self.decision_rule_ == "prior":
-            self._warn_if_one_class_wins(training.X)
+            warn_if_one_class_wins(self._model, training)
         return self
 
-    def _learn(
-        self,
-        labels: np.ndarray,
-        classes: Sequence[ClassData],
-        samples: Array = None,
-        training: Any = None,
-    ) -> Self:
-        """Take over moments, radii and offsets of what is known of each class; arrays go where samples are."""
-        class_count = np.array([known.sums.weight_sum for known in classes])
-        priors = resolve_priors(self.priors, labels.tolist(), class_count)
-        own = own_estimates(classes, self.covariance_estimator)
-        shared = shared_estimate(classes, priors, self.covariance_estimator) if self.pooling else None
-        moments = pool_moments(own, shared, float(self.pooling))
-        radii = choose_radii(self.radius, self.quantile, classes, moments)
-        scores = ScoreModel(get_likelihood(self.likelihood), moments, radii)
-        if is_tuned(self.decision_rule):
-            offsets = self._tune(scores, priors, training)
-        else:
-            offsets = given_offsets(self.decision_rule, priors)
-        kind = kind_of(self.decision_rule)
-        arrays = {
-            "class_count_": class_count,
-            "priors_": priors,
-            "means_": moments.means,
-            "covariances_": moments.covariances,
-            "radii_": radii,
-            "offsets_": offsets,
-        }
-        if samples is not None:
-            arrays = {name: like(values, samples) for name, values in arrays.items()}
-        model = FittedModel.of(scores, kind, offsets, priors)
-        likelihood = name_of(get_likelihood(self.likelihood))
-        return self._keep(classes_=labels, likelihood_=likelihood, decision_rule_=kind, _model=model, **arrays)
-
-    def _tune(self, scores: ScoreModel, priors: FloatArray, training: TrainingSet) -> FloatArray:
-        """Return offsets tuned to the training samples: of more than two classes, to some of very many."""
-        if len(priors) == 2:
-            return tuned_offsets(scores.of_training(in_place(training.X)), training.codes, priors, training.weight)
-        rows, weight = representatives(training.codes, len(priors), training.weight)
-        some = training.X if len(rows) == len(training.codes) else take_rows(training.X, rows)
-        return tuned_offsets(scores.of_training(in_place(some)), training.codes[rows], priors, weight)
+    def _scored(self, classes: Sequence[ClassData]) -> ScoredClasses:
+        """Return scores under the classes, by the parameters."""
+        return score_classes(
+            classes,
+            likelihood=self.likelihood,
+            radius=self.radius,
+            quantile=self.quantile,
+            priors=self.priors,
+            covariance_estimator=self.covariance_estimator,
+            pooling=self.pooling,
+        )
 
     def _check_parameters(self) -> None:
         """Raise if no samples can make parameters right, before any are read."""
@@ -241,24 +210,6 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
         if self.priors is not None:
             check_priors(self.priors)
         check_radius_parameter(self.radius, self.quantile)
-
-    def _warn_if_one_class_wins(self, samples: Array) -> None:
-        """A class with a larger radius may win everywhere if scores are weighed by the priors."""
-        scores, rule, _ = self._model
-
-        def winners(X: Array) -> np.ndarray:
-            return np.unique(scores.map(in_place(X), lambda known: decide(rule, known), rule.needs_pessimistic))
-
-        # The means are few: where two classes win at these, there is no need to ask all samples.
-        means = scores.distances.means
-        if len(self.classes_) > 1 and len(winners(means)) == 1 and len(won := winners(samples)) == 1:
-            label = self.classes_[int(won[0])].item()
-            warnings.warn(
-                f"decision_rule='prior' gives all training samples to class {label!r}, since scores grow with the "
-                f"radius of their class. Use decision_rule='minimax' or 'tuned', or a smaller radius.",
-                UserWarning,
-                stacklevel=3,
-            )
 
     def _check_for_blocks(self) -> None:
         if is_tuned(self.decision_rule):
@@ -326,4 +277,6 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
         return self
 
     def _learn_from_sums(self, labels: np.ndarray, classes: list[ClassData], samples: Array) -> Self:
-        return self._learn(labels, classes, samples)
+        known = self._scored(classes)
+        offsets = given_offsets(self.decision_rule, known.priors)
+        return self._keep(**known.results(labels, self.decision_rule, offsets, samples))

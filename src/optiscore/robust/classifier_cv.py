@@ -32,24 +32,13 @@ from .candidates import (
 )
 from .classifier import OptimisticScoreClassifier
 from .folds import Criterion, Fold, Trial, accuracy, evaluate_fold, negative_log_loss
+from .learning import score_classes, tune, warn_if_one_class_wins
 from .radii import clt_radius
+from .rules import given_offsets, is_tuned
 from .scores.registry import Likelihood, LikelihoodName, name_of
 
 # Scorings that need no estimator: decisions and log scores are at hand.
 _FAST = {"accuracy": accuracy, "neg_log_loss": negative_log_loss}
-
-# Results that are those of the chosen classifier.
-_OF_BEST = (
-    "classes_",
-    "class_count_",
-    "priors_",
-    "means_",
-    "covariances_",
-    "radii_",
-    "offsets_",
-    "likelihood_",
-    "decision_rule_",
-)
 
 
 class OptimisticScoreClassifierCV(WorstCaseAnswers):
@@ -203,7 +192,8 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
             criterion = self._criterion(*on_host[:2], routed.scorer.score)
             table = tabulate(candidates, self._evaluate(folds, splits, candidates, criterion))
             best = choose(table["mean_test_score"], candidates)
-            found = self._classifier(**table["params"][best]).fit(X, y, sample_weight)
+            chosen = self._classifier(**table["params"][best])
+            results = self._learn(chosen, samples.counted(), X)
             return self._keep(
                 cv_results_=table,
                 best_index_=best,
@@ -211,9 +201,22 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
                 best_params_=table["params"][best],
                 radius_axes_=candidates.grid.axes,
                 n_splits_=len(splits),
-                best_estimator_=found,
-                **{name: getattr(found, name) for name in _OF_BEST},
+                best_estimator_=chosen,
+                **results,
             )
+
+    def _learn(self, chosen: OptimisticScoreClassifier, training: TrainingSet, samples: Any) -> dict[str, Any]:
+        """Return results by the parameters of a classifier, which takes them over, too; arrays go where samples are."""
+        parameters = chosen.get_params(deep=False)
+        decision_rule = parameters.pop("decision_rule")
+        known = score_classes(training.by_class(), **parameters)
+        offsets = tune(known, training) if is_tuned(decision_rule) else given_offsets(decision_rule, known.priors)
+        results = known.results(training.labels, decision_rule, offsets, samples if hasattr(samples, "dtype") else None)
+        features = {name: vars(self)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(self)}
+        chosen.__setstate__({**vars(chosen), **features, **results})
+        if results["decision_rule_"] == "prior":
+            warn_if_one_class_wins(results["_model"], training)
+        return results
 
     def plot_radii(self, *, ax: Any = None, **keywords: Any) -> Any:
         """Plot the cross-validated score over the candidate radii (extra `plot`).

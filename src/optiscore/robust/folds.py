@@ -122,7 +122,7 @@ def _check_fold(fold: Fold) -> None:
 
 def _squared_distances(fold: Fold, moments: NominalMoments) -> FloatArray:
     """Squared distances (n_classes, n) of the training samples, if the offsets are tuned, and of the test samples."""
-    whiteners = np.stack([factor.whitener() for factor in moments.factors])
+    whiteners = np.stack([factor.whitener for factor in moments.factors])
     distances, n_classes = ClassDistances(moments.means, whiteners), len(moments.means)
     parts = [fold.training.X, fold.test.X] if fold.n_tuned else [fold.test.X]
     return np.concatenate([map_blocks(distances, X, width=n_classes) for X in parts], axis=1)

@@ -110,7 +110,7 @@ class ScoreModel:
     def __init__(self, likelihood: Likelihood, moments: NominalMoments, radii: FloatArray) -> None:
         self.likelihood, self.radii = likelihood, radii
         self.n_classes, self.n_features = moments.means.shape
-        self.distances = ClassDistances(moments.means, np.stack([factor.whitener() for factor in moments.factors]))
+        self.distances = ClassDistances(moments.means, np.stack([factor.whitener for factor in moments.factors]))
         self.log_volumes = np.array([likelihood.log_volume(factor.logdet) for factor in moments.factors])
         self._curves: dict[tuple[Side, Any], ClassCurves] = {}
 

@@ -63,7 +63,8 @@ def tuned_offsets(
         balanced = -np.bincount(codes, weights=lead.own - lead.first_value) / np.bincount(codes)
         starts += [balanced, 0.5 * balanced, 1.5 * balanced, 2 * balanced]
     if n > _VERY_FEW:
-        starts = sorted(starts, key=lambda each: -np.count_nonzero(_Rivals(optimistic, codes, each).are_right()))[:1]
+        right = [np.count_nonzero(_Rivals(optimistic, codes, each).are_right()) for each in starts]
+        starts = [starts[int(np.argmax(right))]]
     if n <= _MANY:
         orders = [order, order[::-1]] if n <= _FEW else [order]
         found = [_ascend(optimistic, codes, sample_weight, *each) for each in product(starts, orders)]

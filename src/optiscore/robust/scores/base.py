@@ -178,7 +178,10 @@ class ExtremeScore(ABC):
         result = np.empty((3, flat.size), dtype=dtype)
         for start in range(0, flat.size, _BLOCK):
             block = slice(start, start + _BLOCK)
-            result[:, block] = _within(dtype, self._solve_block(flat[block].astype(np.float64), radius[block]))
+            found = np.stack(self._solve_block(flat[block].astype(np.float64), radius[block]))
+            # Results too large for single precision saturate instead of overflowing.
+            limit = np.finfo(dtype).max
+            result[:, block] = np.where(np.isfinite(found), np.clip(found, -limit, limit), found)
         return Extremum(*(row.reshape(alpha.shape) for row in result))
 
     def log_score(self, alpha: FloatArray) -> FloatArray:
@@ -193,7 +196,7 @@ class ExtremeScore(ABC):
         -------
         ndarray
         """
-        return self.log_of(self.value(alpha))
+        return self.log_of(self.solve(alpha).value)
 
     def log_of(self, value: FloatArray) -> FloatArray:
         """Natural logarithm of the score that belongs to a value: here the log density (L - d log 2 pi)/2.
@@ -359,12 +362,3 @@ def _clipped(value: Curve, log_of: Curve | None, dtype: np.dtype, alpha: FloatAr
 @lru_cache(maxsize=128)
 def _table(score: ExtremeScore, quantity: Quantity, dtype: str) -> ScoreTable:
     return ScoreTable(partial(score._curve, quantity), score.pivot, np.dtype(dtype).type)
-
-
-def _within(dtype: type, arrays: tuple[FloatArray, ...]) -> FloatArray:
-    """Stack arrays; results too large for single precision saturate instead of overflowing."""
-    stacked = np.stack(arrays)
-    if dtype == np.float32:
-        limit = np.finfo(np.float32).max
-        stacked = np.where(np.isfinite(stacked), np.clip(stacked, -limit, limit), stacked)
-    return stacked
