@@ -36,29 +36,19 @@ class Combination(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """Samples under every scaling, their classes, and the landmarks among them where there are too many.
+    """Samples under every scaling, their classes, and the landmarks among them where there are too many."""
 
-    Attributes
-    ----------
-    scaled : dict of ndarray of shape (n_samples, n_features)
-        Samples by the name of the scaling.
-    codes : ndarray of shape (n_samples,)
-        Classes, 0 to n_classes - 1.
-    n_classes : int
-        Their number.
-    ridges : ndarray of shape (n_ridges,)
-        Candidates, increasing.
-    targets : ndarray of shape (n_samples, n_classes - 1)
-        Class indicators in contrasts: rows of `contrasts`.
-    landmarks : ndarray of int or None
-        Rows that all others are compared with; None compares all with all.
-    """
-
+    #: Samples by the name of the scaling; of shape (n_samples, n_features).
     scaled: Mapping[str, FloatArray]
+    #: Classes, 0 to n_classes - 1; of shape (n_samples,).
     codes: np.ndarray
+    #: Their number.
     n_classes: int
+    #: Candidates, increasing; of shape (n_ridges,).
     ridges: FloatArray
+    #: Class indicators in contrasts: rows of `contrasts`; of shape (n_samples, n_classes - 1).
     targets: FloatArray
+    #: Rows that all others are compared with; None compares all with all.
     landmarks: np.ndarray | None = None
 
     def n_on_all(self, n_combinations: int) -> int:
@@ -92,26 +82,17 @@ class Decomposed(NamedTuple):
 
 
 class KernelExpansion(NamedTuple):
-    """A fitted function of the scaled features: kernel values with anchors times coefficients.
+    """A fitted function of the scaled features: kernel values with anchors times coefficients."""
 
-    Parameters
-    ----------
-    kernel : str
-        Name of the kernel.
-    anchors : ndarray of shape (n_anchors, n_features)
-        Training rows (or landmarks, or unit vectors), scaled.
-    bandwidth : float
-        Unit of distance.
-    coefficients : ndarray of shape (n_anchors, n_outputs)
-        What kernel values are multiplied with.
-    offset : ndarray of shape (n_outputs,)
-        What is subtracted from the result.
-    """
-
+    #: Name of the kernel.
     kernel: str
+    #: Training rows (or landmarks, or unit vectors), scaled; of shape (n_anchors, n_features).
     anchors: FloatArray
+    #: Unit of distance.
     bandwidth: float
+    #: What kernel values are multiplied with; of shape (n_anchors, n_outputs).
     coefficients: FloatArray
+    #: What is subtracted from the result; of shape (n_outputs,).
     offset: FloatArray
 
     @classmethod

@@ -40,17 +40,12 @@ def indicators_of(n_classes: int) -> FloatArray:
 
 
 class RidgePath(NamedTuple):
-    """Ridge regressions of one target with several ridges.
+    """Ridge regressions of one target with several ridges."""
 
-    Attributes
-    ----------
-    left_out : ndarray of shape (n_ridges, n_rows, n_targets)
-        Prediction for each row by the regression without it, less that regression's intercept.
-    error : ndarray of shape (n_ridges, n_rows, n_targets)
-        Target minus prediction, with the row left out.
-    """
-
+    #: Prediction for each row by the regression without it, less that regression's intercept; of shape (n_ridges,
+    #: n_rows, n_targets).
     left_out: FloatArray
+    #: Target minus prediction, with the row left out; of shape (n_ridges, n_rows, n_targets).
     error: FloatArray
 
     def squared_errors(self) -> FloatArray:
@@ -59,24 +54,18 @@ class RidgePath(NamedTuple):
 
 
 class Spectrum(NamedTuple):
-    """Centred kernel features of n rows, F = U diag(w)^(1/2), and how functions of them are written with anchors.
+    """Centred kernel features of n rows, F = U diag(w)^(1/2), and how functions of them are written with anchors."""
 
-    Attributes
-    ----------
-    eigenvalues : ndarray of shape (rank,)
-        w, positive.
-    factor, rotation : ndarray of shape (n_rows, r) and of shape (r, rank) or None
-        The orthonormal U is their product, or the first alone: it is never made where that saves memory.
-    expansion : ndarray of shape (n_anchors, rank)
-        B: the function with values U a in the rows is sum over anchors of (k(x, anchor) - mean) (B a/w).
-    means : ndarray of shape (n_anchors,)
-        Mean kernel value of the rows with each anchor.
-    """
-
+    #: w, positive; of shape (rank,).
     eigenvalues: FloatArray
+    #: The orthonormal U is their product, or the first alone: it is never made where that saves memory; of shape
+    #: (n_rows, r).
     factor: FloatArray
     rotation: FloatArray | None
+    #: B: the function with values U a in the rows is sum over anchors of (k(x, anchor) - mean) (B a/w); of shape
+    #: (n_anchors, rank).
     expansion: FloatArray
+    #: Mean kernel value of the rows with each anchor; of shape (n_anchors,).
     means: FloatArray
 
     @classmethod

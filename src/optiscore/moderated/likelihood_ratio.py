@@ -93,20 +93,14 @@ class OwnEvidence(PairEvidence):
     With u = lambda/(n_a - lambda), w = lambda/(n_b + lambda), phi(t) = t - log(1 + t) and lambda < n_a/(1 + alpha_a),
 
         P = (n_a - lambda) [d phi(u) + phi(-u alpha_a)] + (n_b + lambda) [d phi(-w) + phi(w alpha_b)].
-
-    Parameters
-    ----------
-    n_a, n_b : float
-        Class sizes.
-    n_features : int
-        Dimension d.
-    alpha_a, alpha_b : ndarray of shape (n_samples,)
-        Squared distances to the classes.
     """
 
+    #: Class sizes.
     n_a: float
     n_b: float
+    #: Dimension d.
     n_features: int
+    #: Squared distances to the classes; of shape (n_samples,).
     alpha_a: FloatArray
     alpha_b: FloatArray
 
@@ -149,22 +143,16 @@ class SharedEvidence(PairEvidence):
         P = lambda (u alpha_a + w alpha_b) + k_a k_b G/n + n phi(e);
 
     lambda ends where 1 + e = 0, or at n_a.
-
-    Parameters
-    ----------
-    n_a, n_b, n : float
-        Sizes of the two classes and of all.
-    alpha_a, alpha_b : ndarray of shape (n_samples,)
-        Squared distances to the classes.
-    gram : ndarray of shape (n_samples,)
-        G.
     """
 
+    #: Sizes of the two classes and of all.
     n_a: float
     n_b: float
     n: float
+    #: Squared distances to the classes; of shape (n_samples,).
     alpha_a: FloatArray
     alpha_b: FloatArray
+    #: G; of shape (n_samples,).
     gram: FloatArray
 
     @property

@@ -21,17 +21,11 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class RadiusGrid:
-    """Vectors of radii, one radius per class.
+    """Vectors of radii, one radius per class."""
 
-    Parameters
-    ----------
-    axes : tuple of ndarray
-        What varies: the radii of the first and of the second class, or one radius or factor common to all classes.
-    vectors : ndarray of shape (n_vectors, n_classes)
-        The radii, the last axis varying fastest.
-    """
-
+    #: What varies: the radii of the first and of the second class, or one radius or factor common to all classes.
     axes: tuple[FloatArray, ...]
+    #: The radii, the last axis varying fastest; of shape (n_vectors, n_classes).
     vectors: FloatArray
 
     @property

@@ -27,23 +27,15 @@ _DEFAULTS = MappingProxyType({PROBABILITY: 0.65, STABILITY: 0.75, FACTOR: 1.0})
 
 
 class Answers(NamedTuple):
-    """Answers to some rows.
+    """Answers to some rows."""
 
-    Parameters
-    ----------
-    predicted : ndarray of shape (n_rows,)
-        Indices of the predicted classes.
-    proba : ndarray of shape (n_rows, n_classes)
-        Probabilities of the classes.
-    certainty : dict of str to ndarray of shape (n_rows,)
-        Every sense of certainty that the model has; the first orders the rows.
-    bounds : Assessment or None
-        Worst-case bounds and undominated labels, where the model has them.
-    """
-
+    #: Indices of the predicted classes; of shape (n_rows,).
     predicted: np.ndarray
+    #: Probabilities of the classes; of shape (n_rows, n_classes).
     proba: FloatArray
+    #: Every sense of certainty that the model has; the first orders the rows; of shape (n_rows,).
     certainty: dict[str, FloatArray]
+    #: Worst-case bounds and undominated labels, where the model has them.
     bounds: Assessment | None = None
 
 

@@ -48,56 +48,37 @@ class Judged(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What is known of a model on some rows.
+    """What is known of a model on some rows."""
 
-    Parameters
-    ----------
-    answers : Answers
-        What the model says of them.
-    reasons : ndarray of shape (n_rows,)
-        Why each row goes to a person; empty where it does not.
-    thresholds : dict of str to float
-        What that went by.
-    n_unlabelled : int
-        Rows without a label that were left out.
-    unseen : dict of str to int
-        Rows with values that were not in training, by column.
-    drift : TableDrift
-        Whether they look like the training rows.
-    n_trained_on : int
-        About how many of them are training rows.
-    n_equal : int
-        How many are equal to training rows, be they the same observations or not.
-    is_right : ndarray of shape (n_rows,), or empty
-        Which predictions are right, where the rows have labels; so are all that follow.
-    judged : dict of str to Judged
-        Every method on the rows.
-    methods : dict of str to dict of str to Interval
-        Their measures.
-    recalls : dict of str to (int, int)
-        By class: rows that are right, and all of them.
-    majority : (str, int)
-        The most frequent class of the training rows, and how many rows are of it.
-    advantages : dict of str to Interval
-        By how much other methods are more accurate.
-    information : Interval
-        By how much the log loss is smaller than that of the class frequencies in training.
-    """
-
+    #: What the model says of them.
     answers: Answers
+    #: Why each row goes to a person; empty where it does not; of shape (n_rows,).
     reasons: np.ndarray
+    #: What that went by.
     thresholds: dict[str, float]
+    #: Rows without a label that were left out.
     n_unlabelled: int
+    #: Rows with values that were not in training, by column.
     unseen: dict[str, int]
+    #: Whether they look like the training rows.
     drift: TableDrift
+    #: About how many of them are training rows.
     n_trained_on: int
+    #: How many are equal to training rows, be they the same observations or not.
     n_equal: int
+    #: Which predictions are right, where the rows have labels; so are all that follow; of shape (n_rows,).
     is_right: np.ndarray = np.empty(0, dtype=bool)
+    #: Every method on the rows.
     judged: Mapping[str, Judged] = MappingProxyType({})
+    #: Their measures.
     methods: Mapping[str, dict[str, Interval]] = MappingProxyType({})
+    #: By class: rows that are right, and all of them.
     recalls: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    #: The most frequent class of the training rows, and how many rows are of it.
     majority: tuple[str, int] = "", 0
+    #: By how much other methods are more accurate.
     advantages: Mapping[str, Interval] = MappingProxyType({})
+    #: By how much the log loss is smaller than that of the class frequencies in training.
     information: Interval = UNKNOWN
 
     @property

@@ -9,20 +9,13 @@ from .answers import abstentions, ask
 
 
 class Picture(NamedTuple):
-    """Coordinates of rows, names of the axes, and the decisions behind them where the plane is all there is.
+    """Coordinates of rows, names of the axes, and the decisions behind them where the plane is all there is."""
 
-    Parameters
-    ----------
-    coordinates : ndarray of shape (n_rows, 2)
-        Where the rows lie.
-    axes : (str, str)
-        What the axes are.
-    background : dict or None
-        A grid: "x", "y", predicted classes and whether the model decides there, if the rows have two features.
-    """
-
+    #: Where the rows lie; of shape (n_rows, 2).
     coordinates: FloatArray
+    #: What the axes are.
     axes: tuple[str, str]
+    #: A grid: "x", "y", predicted classes and whether the model decides there, if the rows have two features.
     background: dict[str, Any] | None
 
 

@@ -19,26 +19,17 @@ _COUNTED = 16
 
 
 class Wanted(NamedTuple):
-    """What predictions shall hold.
+    """What predictions shall hold."""
 
-    Parameters
-    ----------
-    thresholds : dict of str to float
-        Rows below one of these abstain.
-    keep : sequence of str
-        Columns to copy.
-    interval : float or None
-        Level of the interval of the posterior, if there shall be one.
-    all_probabilities : bool
-        Whether the probability of every class is told.
-    decimal : {".", ","}
-        What stands before the decimals in text files.
-    """
-
+    #: Rows below one of these abstain.
     thresholds: dict[str, float]
+    #: Columns to copy.
     keep: Sequence[str] = ()
+    #: Level of the interval of the posterior, if there shall be one.
     interval: float | None = None
+    #: Whether the probability of every class is told.
     all_probabilities: bool = False
+    #: What stands before the decimals in text files.
     decimal: str = "."
 
 

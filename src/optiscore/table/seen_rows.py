@@ -15,23 +15,15 @@ _SURE = 4.0
 
 @dataclass(frozen=True)
 class SeenRows:
-    """Hashes of training rows: of all, or of a random sample of them.
+    """Hashes of training rows: of all, or of a random sample of them."""
 
-    Parameters
-    ----------
-    hashes : ndarray of uint32
-        Sorted; labels are not part of them.
-    part : float
-        Which part of the training rows they are of.
-    copies : float
-        Which part of them are copies of another one: so many rows that were not trained on look as if they were.
-    n_hashes : int
-        How many there are: in a file that lost some, they are fewer.
-    """
-
+    #: Sorted; labels are not part of them.
     hashes: np.ndarray
+    #: Which part of the training rows they are of.
     part: float
+    #: Which part of them are copies of another one: so many rows that were not trained on look as if they were.
     copies: float
+    #: How many there are: in a file that lost some, they are fewer.
     n_hashes: int
 
     @classmethod

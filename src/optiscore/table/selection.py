@@ -29,29 +29,19 @@ SHARED = "moderated, shared covariance"
 
 @dataclass(frozen=True)
 class Tried:
-    """A model trained on all rows, and what models of its kind say of rows that they have not seen.
+    """A model trained on all rows, and what models of its kind say of rows that they have not seen."""
 
-    Parameters
-    ----------
-    name : str
-        Its name on the command line.
-    classifier : estimator
-        Fitted on all rows.
-    judged : ndarray of shape (n_judged,)
-        Indices of the training rows that were judged.
-    predicted : ndarray of shape (n_judged,)
-        Index of the predicted class of each of these, left out.
-    losses : ndarray of shape (n_judged,)
-        Log loss of each.
-    how : str
-        How rows were left out, in words.
-    """
-
+    #: Its name on the command line.
     name: str
+    #: Fitted on all rows.
     classifier: Any
+    #: Indices of the training rows that were judged; of shape (n_judged,).
     judged: np.ndarray
+    #: Index of the predicted class of each of these, left out; of shape (n_judged,).
     predicted: np.ndarray
+    #: Log loss of each; of shape (n_judged,).
     losses: FloatArray
+    #: How rows were left out, in words.
     how: str
 
     @property
@@ -61,28 +51,19 @@ class Tried:
 
 
 class Trial(NamedTuple):
-    """What candidates are tried on.
+    """What candidates are tried on."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_rows, n_features)
-        What classifiers are trained on.
-    make, rows : callable, array or frame
-        What is trained on each fold, made from a classifier, and its rows: these features, or the columns of the table
-        where encodings know the labels.
-    codes : ndarray of shape (n_rows,)
-        Index of the class of each row.
-    labels : ndarray of shape (n_classes,)
-        Labels of the classes.
-    seed : int
-        Seed of the folds.
-    """
-
+    #: What classifiers are trained on; of shape (n_rows, n_features).
     features: np.ndarray
+    #: What is trained on each fold, made from a classifier, and its rows: these features, or the columns of the table
+    #: where encodings know the labels.
     make: Callable[[Any], Any]
     rows: Any
+    #: Index of the class of each row; of shape (n_rows,).
     codes: np.ndarray
+    #: Labels of the classes; of shape (n_classes,).
     labels: np.ndarray
+    #: Seed of the folds.
     seed: int
 
 

@@ -29,29 +29,19 @@ _MOST_LABELS = 100_000
 
 @dataclass(frozen=True)
 class Survey:
-    """A table as one pass over its blocks shows it.
+    """A table as one pass over its blocks shows it."""
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Its labelled rows without their labels, or a random sample of them.
-    labels : ndarray
-        The labels of these rows.
-    is_whole : bool
-        Whether these are all rows.
-    columns : list of Column
-        What each column is, in all rows.
-    counts : dict
-        How many rows each label has.
-    n_rows, n_unlabelled : int
-        Numbers of rows with and without a label.
-    """
-
+    #: Its labelled rows without their labels, or a random sample of them.
     table: pa.Table
+    #: The labels of these rows.
     labels: np.ndarray
+    #: Whether these are all rows.
     is_whole: bool
+    #: What each column is, in all rows.
     columns: list[Column]
+    #: How many rows each label has.
     counts: dict[Any, int]
+    #: Numbers of rows with and without a label.
     n_rows: int
     n_unlabelled: int
 

@@ -65,69 +65,47 @@ def proportion(count: int, of: int) -> Interval:
 
 @dataclass(frozen=True)
 class TableModel:
-    """What `optiscore fit` saves.
+    """What `optiscore fit` saves."""
 
-    Parameters
-    ----------
-    pipeline : Pipeline
-        From frames to labels.
-    kind : {"moderated", "kernel", "optimistic"}
-        Which model it ends in.
-    tried : list of (name, log loss, accuracy)
-        The models that were compared, on rows left out.
-    reason : str
-        Why this one was taken; empty where there was no choice.
-    how : str
-        How rows were left out.
-    peers : dict of str to estimator
-        Other classifiers, trained on the same features.
-    failed_peers : dict of str to str
-        Those that could not be trained, and why.
-    watch : Watch
-        What drift is told by.
-    seen : SeenRows
-        What training rows are told by.
-    columns : list of Column
-        The columns of the table.
-    target, source, decimal : str
-        Names of the column of labels and of the file, and what stands before decimals in text files.
-    n_rows, n_unlabelled : int
-        Numbers of rows with and without a label.
-    n_sampled : int or None
-        Number of random rows that stand for all in encodings and accuracy; None where these come from all rows.
-    class_counts : list of (label, number of rows)
-        Sorted by label.
-    confusion : list of list of int
-        Training rows by class and by prediction of models that have not seen them.
-    n_certain : int or None
-        How many of these rows have a stability above 0.95, or a certified factor above 1; None where the
-        model has neither.
-    n_copies : int
-        Training rows that are exact copies of earlier ones.
-    least_typical : float
-        Typicality that all but a few training rows have when they are left out.
-    """
-
+    #: From frames to labels.
     pipeline: Pipeline
+    #: Which model it ends in.
     kind: str
+    #: The models that were compared, on rows left out.
     tried: list[tuple[str, float, float]]
+    #: Why this one was taken; empty where there was no choice.
     reason: str
+    #: How rows were left out.
     how: str
+    #: Other classifiers, trained on the same features.
     peers: dict[str, Any]
+    #: Those that could not be trained, and why.
     failed_peers: dict[str, str]
+    #: What drift is told by.
     watch: Watch
+    #: What training rows are told by.
     seen: SeenRows
+    #: The columns of the table.
     columns: list[Column]
+    #: Names of the column of labels and of the file, and what stands before decimals in text files.
     target: str
     source: str
     decimal: str
+    #: Numbers of rows with and without a label.
     n_rows: int
     n_unlabelled: int
+    #: Number of random rows that stand for all in encodings and accuracy; None where these come from all rows.
     n_sampled: int | None
+    #: Sorted by label.
     class_counts: list[tuple[Any, int]]
+    #: Training rows by class and by prediction of models that have not seen them.
     confusion: list[list[int]]
+    #: How many of these rows have a stability above 0.95, or a certified factor above 1; None where the model has
+    #: neither.
     n_certain: int | None
+    #: Training rows that are exact copies of earlier ones.
     n_copies: int
+    #: Typicality that all but a few training rows have when they are left out.
     least_typical: float
 
     @property

@@ -51,30 +51,20 @@ _SURE = {STABILITY: 0.95, FACTOR: 1.0}
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train, and on what of a table.
+    """What to train, and on what of a table."""
 
-    Parameters
-    ----------
-    path, target : str
-        The table, and its column of labels.
-    candidates : dict of str to estimator
-        Models by name; the first is taken unless another is better.
-    choices : Choices
-        What the user says of the columns.
-    priors : str or None
-        What the user says of the class probabilities.
-    decimal : {".", ","}
-        What stands before the decimals in text files.
-    seed : int
-        Seed of folds, samples and landmarks.
-    """
-
+    #: The table, and its column of labels.
     path: str
     target: str
+    #: Models by name; the first is taken unless another is better.
     candidates: dict[str, Any]
+    #: What the user says of the columns.
     choices: Choices = field(default_factory=Choices)
+    #: What the user says of the class probabilities.
     priors: str | None = None
+    #: What stands before the decimals in text files.
     decimal: str = "."
+    #: Seed of folds, samples and landmarks.
     seed: int = 0
 
     @property

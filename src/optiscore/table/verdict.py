@@ -56,22 +56,15 @@ _LABEL_SOME = "Label some of these rows and judge the model on them, or train ag
 
 
 class Verdict(NamedTuple):
-    """The answer, and what it rests on.
+    """The answer, and what it rests on."""
 
-    Parameters
-    ----------
-    answer : {"yes", "only", "no", "unknown"}
-        May the model be trusted?
-    headline, reason, recommendation : str
-        A sentence each.
-    threshold : float or None
-        What the first sense of certainty has to reach.
-    """
-
+    #: May the model be trusted?
     answer: Literal["yes", "only", "no", "unknown"]
+    #: A sentence each.
     headline: str
     reason: str
     recommendation: str
+    #: What the first sense of certainty has to reach.
     threshold: float | None = None
 
 

@@ -59,17 +59,11 @@ class TableDrift(NamedTuple):
 
 @dataclass(frozen=True)
 class Watch:
-    """What is watched, a feature each, and what it was like in training.
+    """What is watched, a feature each, and what it was like in training."""
 
-    Parameters
-    ----------
-    entries : list of [column, what, value]
-        What: its value, whether it is missing, or whether it is a value of a category.
-    reference : DriftReference
-        Their statistics in training.
-    """
-
+    #: What: its value, whether it is missing, or whether it is a value of a category.
     entries: list[list[str]]
+    #: Their statistics in training.
     reference: DriftReference
 
     @classmethod
