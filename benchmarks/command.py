@@ -14,8 +14,8 @@ from timing import best_seconds, main
 
 from optiscore.estimators.progress import progress_bar
 from optiscore.table.answers import thresholds_for
-from optiscore.table.candidates import Settings, candidates
-from optiscore.table.prediction import Wanted, predict_file
+from optiscore.table.prediction import OutputOptions, predict_file
+from optiscore.table.selection import ModelOptions, candidates
 from optiscore.table.table_model import TableModel
 from optiscore.table.training import Plan, train
 
@@ -37,7 +37,7 @@ def command_table(rounds: int) -> Table:
             start = time.perf_counter()
             model = _train(training, name)
             seconds = time.perf_counter() - start
-            wanted = Wanted(thresholds_for(model.classifier, model.least_typical, []))
+            wanted = OutputOptions(thresholds_for(model.classifier, model.least_typical, []))
             contenders = {
                 "pyarrow": lambda: pyarrow.csv.write_csv(pyarrow.csv.read_csv(rows), out),
                 "predict": partial(predict_file, model, rows, out, wanted, lambda done: None),
@@ -50,7 +50,7 @@ def command_table(rounds: int) -> Table:
 
 
 def _train(path: str, name: str) -> TableModel:
-    plan = Plan(path, "label", candidates(name, Settings(), no_rows=False, seed=0))
+    plan = Plan(path, "label", candidates(name, ModelOptions(), no_rows=False, seed=0))
     return train(plan, None, lambda doing, total: progress_bar(doing, total, visible=False))
 
 

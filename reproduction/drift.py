@@ -9,7 +9,7 @@ import numpy as np
 from optiscore import KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis, OptimisticScoreClassifier
 from optiscore.numerics.root_finding import find_root
 from optiscore.numerics.types import FloatArray
-from optiscore.table.peers import linear_discriminant
+from optiscore.table.selection import linear_discriminant
 
 from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values, mean_and_error
 from .methods import plain_qda

@@ -24,7 +24,7 @@ from optiscore import (
     RidgeCovariance,
 )
 from optiscore.numerics.types import FloatArray
-from optiscore.table.peers import linear_discriminant, logistic_regression
+from optiscore.table.selection import linear_discriminant, logistic_regression
 
 #: Radii and penalties of the paper's cross-validation, in units of sqrt(d).
 GRID = np.array([0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.16, 0.2, 0.5])

@@ -10,7 +10,7 @@ import numpy as np
 from optiscore import OptimisticScoreClassifier
 from optiscore.metrics import area_under_risk_coverage, risk_coverage_curve
 from optiscore.numerics.types import BoolArray, FloatArray
-from optiscore.table.peers import linear_discriminant, logistic_regression
+from optiscore.table.selection import linear_discriminant, logistic_regression
 
 from .datasets import fetch_benchmark, list_benchmarks
 from .experiment import Cell, Experiment, Result, Row, Summary, Table, Values, mean_and_error

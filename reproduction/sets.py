@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from optiscore import KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis
 from optiscore.numerics.types import BoolArray, FloatArray
-from optiscore.table.peers import logistic_regression
+from optiscore.table.selection import logistic_regression
 from optiscore.trust.sets import best_sets
 
 from .experiment import HOW_SURE, Cell, Experiment, Question, Result, Row, Summary, Table, Values

@@ -6,13 +6,13 @@ import numpy as np
 
 from optiscore.numerics.types import FloatArray
 
-from .datasets import fetch_benchmark, list_benchmarks, list_further, load_further
+from .datasets import fetch_benchmark, list_benchmarks, list_extra, load_extra
 from .experiment import Result
 
 PAPER, FURTHER = "the paper's sets", "further sets"
 
 #: Names of the data sets of each suite.
-SUITES = {PAPER: list_benchmarks(), FURTHER: list_further()}
+SUITES = {PAPER: list_benchmarks(), FURTHER: list_extra()}
 
 # Of larger further sets so many random rows are used, so that all methods are done within minutes.
 _MOST_ROWS = 1_000
@@ -22,7 +22,7 @@ def load(name: str) -> tuple[FloatArray, np.ndarray]:
     """Features and labels of a data set of either suite; OSError where it cannot be had."""
     if name in SUITES[PAPER]:
         return fetch_benchmark(name, return_X_y=True)
-    X, y = load_further(name, return_X_y=True)
+    X, y = load_extra(name, return_X_y=True)
     rows = np.sort(np.random.default_rng(0).permutation(len(y))[:_MOST_ROWS])
     # A feature that is constant in the rows that are left tells nothing.
     kept = X[rows][:, np.ptp(X[rows], axis=0) > 0]

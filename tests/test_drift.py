@@ -71,13 +71,13 @@ def test_what_moved_is_named():
     assert reference.compare(later, labels).found() == []
     lower = later - [0, 0, 0.7, 0, 0]
     first = reference.compare(lower, labels).found()[0]
-    assert (first.feature, first.group, first.is_spread) == (2, None, False)
+    assert (first.feature, first.label, first.is_spread) == (2, None, False)
     assert -0.9 < first.change < -0.5
     wider = later * [1, 1, 1, 2.5, 1]
     first = reference.compare(wider, labels).found()[0]
-    assert (first.feature, first.group, first.is_spread, first.change > 0.5) == (3, None, True, True)
+    assert (first.feature, first.label, first.is_spread, first.change > 0.5) == (3, None, True, True)
     in_one_group = later + np.where(labels == 1, 1.5, -0.7)[:, None] * [1, 0, 0, 0, 0]
-    assert (0, 1) in {(shift.feature, shift.group) for shift in reference.compare(in_one_group, labels).found()}
+    assert (0, 1) in {(shift.feature, shift.label) for shift in reference.compare(in_one_group, labels).found()}
 
 
 def test_missing_values_are_at_the_median_and_a_feature_of_their_own_tells_them():
@@ -146,7 +146,7 @@ def test_very_many_features_have_no_correlations():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("centre", np.zeros(4)),
+        ("center", np.zeros(4)),
         ("scale", np.array([1.0, -1.0, 1.0])),
         ("means", np.full((2, 6), np.nan)),
         ("deviations", np.ones((2, 5))),

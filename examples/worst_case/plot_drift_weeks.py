@@ -28,7 +28,7 @@ train, *weeks = np.split(order, range(412, 1372, 60))
 # What is predicted for training rows has to come from models that have not seen them, as for later rows.
 model = ModeratedDiscriminantAnalysis().fit(X[train], y[train])
 left_out = cross_val_predict(ModeratedDiscriminantAnalysis(), X[train], y[train], cv=5)
-reference = DriftReference.from_rows(X[train], np.searchsorted(model.classes_, left_out), n_groups=2)
+reference = DriftReference.from_rows(X[train], np.searchsorted(model.classes_, left_out), n_classes=2)
 
 found = []
 for week, rows in enumerate(weeks, start=1):
@@ -57,5 +57,5 @@ bottom.set_xticks(numbers)
 
 # %%
 for number, (drift, _) in zip(numbers, found, strict=True):
-    moved = {NAMES[s.feature]: round(s.change, 2) for s in drift.found() if s.group is None and not s.is_spread}
+    moved = {NAMES[s.feature]: round(s.change, 2) for s in drift.found() if s.label is None and not s.is_spread}
     print(f"week {number:2d}: p = {drift.p_value:.4f}", moved or "")

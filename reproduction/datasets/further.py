@@ -50,8 +50,8 @@ _ALL = (
 FURTHER = {each.name: each for each in _ALL}
 
 
-def list_further() -> list[str]:
-    """Names of the data sets that `load_further` knows.
+def list_extra() -> list[str]:
+    """Names of the data sets that `load_extra` knows.
 
     Returns
     -------
@@ -63,20 +63,20 @@ def list_further() -> list[str]:
 
     Examples
     --------
-    >>> from reproduction.datasets import list_further
-    >>> len(list_further())
+    >>> from reproduction.datasets import list_extra
+    >>> len(list_extra())
     13
     """
     return list(FURTHER)
 
 
-def load_further(name: str, *, return_X_y: bool = False) -> Any:
+def load_extra(name: str, *, return_X_y: bool = False) -> Any:
     """A data set beside the paper's eleven, of two to eleven classes; nothing is downloaded.
 
     Parameters
     ----------
     name : str
-        Name as in `list_further`.
+        Name as in `list_extra`.
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.
 
@@ -91,13 +91,13 @@ def load_further(name: str, *, return_X_y: bool = False) -> Any:
 
     Examples
     --------
-    >>> from reproduction.datasets import load_further
-    >>> X, y = load_further("vehicle", return_X_y=True)
+    >>> from reproduction.datasets import load_extra
+    >>> X, y = load_extra("vehicle", return_X_y=True)
     >>> X.shape, len(set(y))
     ((846, 18), 4)
     """
     if not isinstance(name, str) or name not in FURTHER:
-        raise ValueError(f"name must be one of {list_further()}, got {name!r}.")
+        raise ValueError(f"name must be one of {list_extra()}, got {name!r}.")
     known = FURTHER[name]
     X, y, names = _read_shipped(name) if known.load is None else _from_scikit_learn(known.load())
     return (X, y) if return_X_y else Bunch(data=X, target=y, feature_names=names, DESCR=known.description)

@@ -42,7 +42,7 @@ class Shift(NamedTuple):
     ----------
     feature : int
         Its index.
-    group : int or None
+    label : int or None
         Index of the predicted label; None is all rows.
     is_spread : bool
         Whether its distance from the training median changed, not its place.
@@ -54,12 +54,12 @@ class Shift(NamedTuple):
     Examples
     --------
     >>> from optiscore.drift import Shift
-    >>> Shift(feature=2, group=None, is_spread=False, change=0.8, p_value=0.001).change
+    >>> Shift(feature=2, label=None, is_spread=False, change=0.8, p_value=0.001).change
     0.8
     """
 
     feature: int
-    group: int | None
+    label: int | None
     is_spread: bool
     change: float
     p_value: float
@@ -81,7 +81,7 @@ class Drift(NamedTuple):
     >>> import numpy as np
     >>> from optiscore.drift import DriftReference
     >>> rng = np.random.default_rng(0)
-    >>> reference = DriftReference.from_rows(rng.normal(size=(400, 3)), np.zeros(400, dtype=int), n_groups=1)
+    >>> reference = DriftReference.from_rows(rng.normal(size=(400, 3)), np.zeros(400, dtype=int), n_classes=1)
     >>> drift = reference.compare(rng.normal(size=(100, 3)) + [0, 0.8, 0], np.zeros(100, dtype=int))
     >>> drift.p_value < 0.01, drift.found()[0].feature
     (True, 1)
@@ -108,7 +108,7 @@ class Drift(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DriftReference:
-    """What is kept of training rows to tell drift later: places, spreads and their correlations, and no rows.
+    """Statistics of training rows that drift is told by later: places, spreads and their correlations, and no rows.
 
     Each feature has two statistics: its deviation u from the training median in units of its scale, clipped, and
     abs(u). Their means in later rows are compared with those in training, for all rows and for the rows of each
@@ -117,11 +117,11 @@ class DriftReference:
 
     Parameters
     ----------
-    centre, scale : ndarray of shape (n_features,)
+    center, scale : ndarray of shape (n_features,)
         Median and scale of each feature.
-    counts : ndarray of shape (n_groups,)
+    counts : ndarray of shape (n_classes,)
         Training rows by predicted label.
-    means, deviations : ndarray of shape (n_groups, 2 * n_features)
+    means, deviations : ndarray of shape (n_classes, 2 * n_features)
         Mean and standard deviation of the statistics in each group.
     correlation : ndarray of shape (2 * n_features, 2 * n_features), or (0, 0)
         Correlations of the statistics within groups; empty where there are too many to keep.
@@ -132,7 +132,7 @@ class DriftReference:
     >>> from optiscore.drift import DriftReference
     >>> rng = np.random.default_rng(0)
     >>> X, predicted = rng.normal(size=(400, 3)), rng.integers(2, size=400)
-    >>> reference = DriftReference.from_rows(X, predicted, n_groups=2)
+    >>> reference = DriftReference.from_rows(X, predicted, n_classes=2)
     >>> later, labels = rng.normal(size=(100, 3)), rng.integers(2, size=100)
     >>> reference.compare(later, labels).found()
     []
@@ -141,7 +141,7 @@ class DriftReference:
     (1, True, True)
     """
 
-    centre: FloatArray
+    center: FloatArray
     scale: FloatArray
     counts: FloatArray
     means: FloatArray
@@ -149,16 +149,16 @@ class DriftReference:
     correlation: FloatArray
 
     @classmethod
-    def from_rows(cls, X: ArrayLike, groups: ArrayLike, n_groups: int) -> Self:
+    def from_rows(cls, X: ArrayLike, predicted: ArrayLike, n_classes: int) -> Self:
         """From training rows and the index of the label that each is predicted, by a model that has not seen it.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
             Training rows; NaN is a missing value.
-        groups : array-like of shape (n_rows,)
+        predicted : array-like of shape (n_rows,)
             Index of the predicted label of each row.
-        n_groups : int
+        n_classes : int
             Number of labels.
 
         Returns
@@ -170,29 +170,29 @@ class DriftReference:
         ValueError
             If there are no rows, or groups are not such indices.
         """
-        rows, codes = _checked(X, groups, n_groups)
+        rows, codes = _checked(X, predicted, n_classes)
         if not len(rows):
             raise ValueError("X has no rows: drift is told by what training rows were like")
         known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
-        centre = np.nanmedian(known, axis=0) if known.shape[1] else np.zeros(0)
+        center = np.nanmedian(known, axis=0) if known.shape[1] else np.zeros(0)
         scale = _scales(known)
-        statistics = _statistics(rows, centre, scale)
-        counts, means, deviations = _moments(statistics, codes, n_groups)
+        statistics = _statistics(rows, center, scale)
+        counts, means, deviations = _moments(statistics, codes, n_classes)
         correlation = np.zeros((0, 0))
         if statistics.shape[1] <= _MOST_CORRELATED:
             within = _over(statistics - means[codes], deviations[codes])
             correlation = within.T @ within / len(rows)
             np.fill_diagonal(correlation, 1.0)
-        return cls(centre, scale, counts, means, deviations, correlation)
+        return cls(center, scale, counts, means, deviations, correlation)
 
-    def compare(self, X: ArrayLike, groups: ArrayLike, *, random_state: int = 0) -> Drift:
+    def compare(self, X: ArrayLike, predicted: ArrayLike, *, random_state: int = 0) -> Drift:
         """Which features of later rows are not where they were.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
             Later rows; NaN is a missing value.
-        groups : array-like of shape (n_rows,)
+        predicted : array-like of shape (n_rows,)
             Index of the predicted label of each.
         random_state : int, default=0
             Seed of the draws that stand for chance.
@@ -206,12 +206,12 @@ class DriftReference:
         ValueError
             If X has other features than the training rows had, or groups are not such indices.
         """
-        rows, codes = _checked(X, groups, len(self.counts))
-        if rows.shape[1] != len(self.centre):
-            raise ValueError(f"X has {rows.shape[1]} features, but the training rows had {len(self.centre)}")
+        rows, codes = _checked(X, predicted, len(self.counts))
+        if rows.shape[1] != len(self.center):
+            raise ValueError(f"X has {rows.shape[1]} features, but the training rows had {len(self.center)}")
         if not len(rows):
             return Drift(None, [])
-        statistics = _statistics(rows, self.centre, self.scale)
+        statistics = _statistics(rows, self.center, self.scale)
         later = _moments(statistics, codes, len(self.counts))
         parts = [*self._by_group(*later), self._overall(*later)]
         usable = np.concatenate([np.full(len(part.change), part.is_usable) for part in parts])
@@ -228,9 +228,9 @@ class DriftReference:
         width = statistics.shape[1]
         shifts = [
             Shift(
-                feature=int(i % width % len(self.centre)),
-                group=int(i // width) if i // width < len(self.counts) else None,
-                is_spread=bool(i % width >= len(self.centre)),
+                feature=int(i % width % len(self.center)),
+                label=int(i // width) if i // width < len(self.counts) else None,
+                is_spread=bool(i % width >= len(self.center)),
                 change=float(changes[i]),
                 p_value=float(p),
             )
@@ -259,19 +259,19 @@ class DriftReference:
         too; all rows are what the groups make of them.
         """
         rng = np.random.default_rng(random_state)
-        n_groups, q = self.means.shape
+        n_classes, q = self.means.shape
         shares = self.counts / self.counts.sum()
         mean, deviation = _together(self.counts, self.means, self.deviations)
         root = _root(self.correlation) if len(self.correlation) else None
         weights = np.concatenate([part.weight for part in parts])
         damping = np.concatenate([part.damping for part in parts])
         largest = []
-        at_once = max(1, min(_N_SIMULATED, _SIMULATED_AT_ONCE // (n_groups * q)))
+        at_once = max(1, min(_N_SIMULATED, _SIMULATED_AT_ONCE // (n_classes * q)))
         for start in range(0, _N_SIMULATED, at_once):
             n = min(at_once, _N_SIMULATED - start)
-            within = rng.normal(size=(n, n_groups, q))
+            within = rng.normal(size=(n, n_classes, q))
             within = within if root is None else within @ root
-            moved = rng.normal(size=(n, n_groups)) * np.sqrt(shares)
+            moved = rng.normal(size=(n, n_classes)) * np.sqrt(shares)
             moved -= moved.sum(axis=1, keepdims=True) * shares
             total = np.einsum("ngq,gq->nq", within, np.sqrt(shares)[:, None] * self.deviations)
             total = _over(total + moved @ (self.means - mean), deviation)
@@ -318,20 +318,20 @@ def _scales(X: FloatArray) -> FloatArray:
     return np.where(high > low, (high - low) / 1.349, np.nanstd(X, axis=0))
 
 
-def _checked(X: ArrayLike, groups: ArrayLike, n_groups: int) -> tuple[FloatArray, np.ndarray]:
-    """Rows of numbers, in which NaN is a missing value, and an index from 0 to n_groups - 1 for each."""
+def _checked(X: ArrayLike, predicted: ArrayLike, n_classes: int) -> tuple[FloatArray, np.ndarray]:
+    """Rows of numbers, in which NaN is a missing value, and an index from 0 to n_classes - 1 for each."""
     rows: FloatArray = check_array(
         X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_features=0, ensure_min_samples=0
     )
-    codes: np.ndarray = column_or_1d(groups)
+    codes: np.ndarray = column_or_1d(predicted)
     check_consistent_length(rows, codes)
-    if len(codes) and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_groups):
-        raise ValueError(f"groups must be indices of the predicted labels, integers from 0 to {n_groups - 1}")
+    if len(codes) and (codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_classes):
+        raise ValueError(f"predicted must be indices of the predicted labels, integers from 0 to {n_classes - 1}")
     return rows.clip(-_LARGEST, _LARGEST), codes.astype(np.intp)
 
 
-def _statistics(X: FloatArray, centre: FloatArray, scale: FloatArray) -> FloatArray:
-    deviation = X - centre
+def _statistics(X: FloatArray, center: FloatArray, scale: FloatArray) -> FloatArray:
+    deviation = X - center
     # What was constant in training can still move.
     u = np.where(scale > 0, _over(deviation, scale), np.sign(deviation)).clip(-_FARTHEST, _FARTHEST)
     # Missing values are at the median: whether they are missing is a feature of its own.
@@ -339,10 +339,10 @@ def _statistics(X: FloatArray, centre: FloatArray, scale: FloatArray) -> FloatAr
     return np.hstack([u, np.abs(u)])
 
 
-def _moments(statistics: FloatArray, codes: np.ndarray, n_groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _moments(statistics: FloatArray, codes: np.ndarray, n_classes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Number of rows, means and standard deviations in each group; zeros where it is empty."""
-    counts = np.bincount(codes, minlength=n_groups).astype(np.float64)
-    members = (codes[:, None] == np.arange(n_groups)).astype(np.float64)
+    counts = np.bincount(codes, minlength=n_classes).astype(np.float64)
+    members = (codes[:, None] == np.arange(n_classes)).astype(np.float64)
     means = _over(members.T @ statistics, counts[:, None])
     squares = members.T @ np.square(statistics - means[codes])
     return counts, means, np.sqrt(_over(squares, counts[:, None]))

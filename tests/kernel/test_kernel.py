@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
 from optiscore import KernelDiscriminantClassifier, KernelDiscriminantMap, ModeratedDiscriminantAnalysis, load, save
-from optiscore.kernel.mixture import CoordinateModels, weigh
+from optiscore.kernel.mixture import CoordinateModels, weights_of
 from optiscore.kernel.spectral_ridge import indicators_of
 from optiscore.moderated.certainty import least_certificate
 from optiscore.trust.calibration import best_sharpness
@@ -136,7 +136,7 @@ def test_weights():
         def __init__(self, criterion):
             self.log_loss = criterion
 
-    weights = weigh([Trial(0.5), Trial(0.4), Trial(0.41), Trial(0.7)], 100)
+    weights = weights_of([Trial(0.5), Trial(0.4), Trial(0.41), Trial(0.7)], 100)
     kept = np.exp([-2.0, 0, -0.2])
     np.testing.assert_allclose(weights, [*(kept / kept.sum()), 0])
 

@@ -18,8 +18,8 @@ from reproduction.datasets import (
     download,
     fetch_benchmark,
     list_benchmarks,
-    list_further,
-    load_further,
+    list_extra,
+    load_extra,
 )
 
 SHIPPED = [name for name, benchmark in catalogue.BENCHMARKS.items() if benchmark.shipped]
@@ -223,7 +223,7 @@ def test_a_damaged_file_of_the_user_is_refused_and_kept(server, tmp_path, monkey
 
 
 def test_further_sets():
-    sizes = {name: load_further(name, return_X_y=True) for name in list_further()}
+    sizes = {name: load_extra(name, return_X_y=True) for name in list_extra()}
     assert len(sizes) >= 12
     assert sum(len(np.unique(y)) > 2 for _, y in sizes.values()) >= len(sizes) / 2
     for name, (X, y) in sizes.items():
@@ -231,10 +231,10 @@ def test_further_sets():
         assert len(X) == len(y)
         assert (np.ptp(X, axis=0) > 0).mean() > 0.9
         assert np.unique(y, return_counts=True)[1].min() >= 8
-        bunch = load_further(name)
+        bunch = load_extra(name)
         assert len(bunch.feature_names) == X.shape[1]
         assert "Licence: CC" in bunch.DESCR
     assert sizes["german_credit"][0].shape == (1000, 59)
-    assert not set(list_further()) & set(list_benchmarks())
+    assert not set(list_extra()) & set(list_benchmarks())
     with pytest.raises(ValueError, match="name must be one of"):
-        load_further("cancer")
+        load_extra("cancer")

@@ -17,7 +17,7 @@ import pytest
 from command import call, mixed_frame, posix_only
 
 from optiscore.files.states import from_states, to_states
-from optiscore.table.plane import discriminant_coordinates
+from optiscore.table.page import discriminant_coordinates
 from optiscore.table.seen_rows import SeenRows
 from optiscore.table.table_model import TableModel
 from optiscore.table.tables import estimate_rows, read_blocks, read_table

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 
-from optiscore.table.evaluation import Judged, _measure, measures, paired_difference
+from optiscore.table.evaluation import MethodAnswers, _measure, measures, paired_difference
 from optiscore.table.page import _short
-from optiscore.table.selection import KERNEL, MODERATED, SHARED, Tried, choose
+from optiscore.table.selection import KERNEL, MODERATED, SHARED, CandidateResult, choose_model
 from optiscore.table.table_model import proportion
 
 
@@ -21,7 +21,7 @@ def test_measures_are_those_of_scikit_learn(seed, n_classes, n, rounded):
     if rounded:
         # Ties, and probabilities of 0 and 1.
         proba = np.eye(n_classes)[proba.argmax(axis=1)]
-    found = measures(Judged(proba.argmax(axis=1), proba, proba.max(axis=1)), codes)
+    found = measures(MethodAnswers(proba.argmax(axis=1), proba, proba.max(axis=1)), codes)
     auc = [roc_auc_score(codes == c, proba[:, c]) for c in range(n_classes)]
     assert found["AUC"] == pytest.approx(auc[1] if n_classes == 2 else np.mean(auc), abs=1e-12)
     assert found["log loss"] == pytest.approx(log_loss(codes, proba, labels=range(n_classes)), rel=1e-12)
@@ -31,7 +31,7 @@ def test_measures_are_those_of_scikit_learn(seed, n_classes, n, rounded):
 
 def test_one_class_tells_no_auc():
     proba = np.full((5, 2), 0.5)
-    assert np.isnan(measures(Judged(np.zeros(5, dtype=int), proba, proba[:, 0]), np.zeros(5, dtype=int))["AUC"])
+    assert np.isnan(measures(MethodAnswers(np.zeros(5, dtype=int), proba, proba[:, 0]), np.zeros(5, dtype=int))["AUC"])
 
 
 def test_one_row_is_no_proof():
@@ -60,7 +60,7 @@ def test_intervals_of_many_rows_come_from_parts_and_are_those_of_few(monkeypatch
     rng = np.random.default_rng(0)
     codes = rng.integers(2, size=6000)
     second = 1 / (1 + np.exp(-rng.normal(size=6000) - 2 * codes + 1))
-    judged = Judged((second > 0.5).astype(int), np.stack([1 - second, second], axis=1), np.abs(second - 0.5))
+    judged = MethodAnswers((second > 0.5).astype(int), np.stack([1 - second, second], axis=1), np.abs(second - 0.5))
     resampled = _measure(judged, codes, 0, lambda n: None)
     monkeypatch.setattr(evaluation, "_MOST_RESAMPLED", 1000)
     parts = _measure(judged, codes, 0, lambda n: None)
@@ -78,16 +78,16 @@ def test_a_shared_covariance_must_be_better_beyond_chance():
 
     def tried(name, gain):
         nothing = np.empty(0, dtype=int)
-        return Tried(name, None, nothing, nothing, losses - gain, "")
+        return CandidateResult(name, None, nothing, nothing, losses - gain, "")
 
     noise = rng.normal(size=200)
     alike = [tried(MODERATED, 0), tried(SHARED, 0.001 + 0.1 * (noise - noise.mean()))]
-    assert choose(alike)[0].name == MODERATED
-    assert "it assumes less" in choose(alike)[1]
+    assert choose_model(alike)[0].name == MODERATED
+    assert "it assumes less" in choose_model(alike)[1]
     better = [tried(MODERATED, 0), tried(SHARED, 0.1 + 0.1 * noise), tried(KERNEL, -0.2)]
-    assert choose(better)[0].name == SHARED
-    assert choose(better)[1].startswith("its log loss is smaller (")
-    assert choose([*better, tried(KERNEL, 0.5)])[0].name == KERNEL
+    assert choose_model(better)[0].name == SHARED
+    assert choose_model(better)[1].startswith("its log loss is smaller (")
+    assert choose_model([*better, tried(KERNEL, 0.5)])[0].name == KERNEL
 
 
 def test_intervals_of_parts_stay_in_range(monkeypatch):
@@ -97,7 +97,7 @@ def test_intervals_of_parts_stay_in_range(monkeypatch):
     codes = rng.integers(2, size=3000)
     right = np.where(rng.random(3000) < 0.001, 0.45, 0.9)
     proba = np.where(codes[:, None] == [0, 1], right[:, None], 1 - right[:, None])
-    found = _measure(Judged(proba.argmax(axis=1), proba, proba.max(axis=1)), codes, 0, lambda n: None)
+    found = _measure(MethodAnswers(proba.argmax(axis=1), proba, proba.max(axis=1)), codes, 0, lambda n: None)
     for name, interval in found.items():
         assert 0 <= interval.low <= interval.value <= interval.high
         assert interval.high <= 1 or name == "log loss"

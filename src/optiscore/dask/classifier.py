@@ -5,16 +5,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..estimators.availability import only_if
 from ..numerics.types import FloatArray
 from ..robust.classifier import OptimisticScoreClassifier as Parent
 from ..robust.learning import ScoredClasses
 from ..robust.log_scores import ScoreModel
 from ..robust.rules import given_offsets, is_tuned
 from ..robust.tuning import thinning, tuned_offsets
-from .blocks import is_lazy, map_boxes, map_labelled, reduce_tree
-from .estimator import LazyClassifier, check_block
-from .lazy import Width, lazy
+from .blocks import Width, is_lazy, lazy, map_boxes, map_labelled, reduce_tree
+from .estimator import LazyClassifier, check_block, in_memory_only
 
 
 class OptimisticScoreClassifier(LazyClassifier, Parent):
@@ -83,28 +81,7 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
                 offsets = given_offsets(self.decision_rule, known.priors)
             return self._keep(**known.results(labels, self.decision_rule, offsets, None))
 
-    @only_if(Parent._check_for_blocks)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one more block in memory; Dask's collections are for `fit`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0.
-
-        Returns
-        -------
-        self : OptimisticScoreClassifier
-        """
-        self._check_in_memory(X, y, sample_weight)
-        return Parent.partial_fit(self, X, y, classes, sample_weight)
-
+    partial_fit = in_memory_only(Parent.partial_fit, Parent._check_for_blocks)
     predict = lazy(Parent.predict, Width.ONE)
     decision_function = lazy(Parent.decision_function, Width.MARGINS)
     predict_log_proba = lazy(Parent.predict_log_proba, Width.CLASSES)

@@ -1,7 +1,7 @@
-"""What classifiers on Dask have in common: sums of blocks, checks without reading, the model of a block, the score."""
+"""Base of classifiers on Dask: sums of blocks, checks without reading, the model of a block, the score."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any, ClassVar, NamedTuple
 
 import dask.array as da
@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
+from ..estimators.availability import only_if
 from ..estimators.results import Results
 from ..moments.labelled import (
     ClassData,
@@ -47,12 +48,6 @@ class LazyClassifier(Results):
         check_two_classes(found.labels)
         counts = np.array([[block.get(label, 0) for label in found.labels.tolist()] for block in found.blocks])
         return found.labels, [ClassData(*pair) for pair in zip(found.labels, found.sums, strict=True)], counts
-
-    @staticmethod
-    def _check_in_memory(*given: Any) -> None:
-        """Refuse Dask's collections where blocks in memory are asked for."""
-        if any(map(is_lazy, given)):
-            raise ValueError("partial_fit takes blocks that are in memory; call fit on Dask's collections.")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Fraction of the samples, or of their weight, that `predict` labels right.
@@ -99,6 +94,19 @@ class LazyClassifier(Results):
         hidden = {"_sums", "feature_names_in_"}
         model.__setstate__({name: value for name, value in self.__getstate__().items() if name not in hidden})
         return model
+
+
+def in_memory_only(partial_fit: Any, check: Callable[[Any], None]) -> Any:
+    """Return partial_fit of the classifier in memory, which refuses Dask's collections."""
+    method = getattr(partial_fit, "__wrapped__", partial_fit)
+
+    @wraps(method)
+    def of_block(self: Any, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        if any(map(is_lazy, (X, y, sample_weight))):
+            raise ValueError("partial_fit takes blocks that are in memory; call fit on Dask's collections.")
+        return method(self, X, y, classes, sample_weight)
+
+    return only_if(check)(of_block)
 
 
 class LabelledSums(NamedTuple):

@@ -1,12 +1,10 @@
-"""ModeratedDiscriminantAnalysis for Dask: fit reduces blocks to sums, what is said of samples is lazy."""
+"""ModeratedDiscriminantAnalysis for Dask: fit reduces blocks to sums, answers are lazy."""
 
 from typing import Any, Self
 
-from ..estimators.availability import only_if
 from ..moderated.classifier import ModeratedDiscriminantAnalysis as Parent
-from .blocks import is_lazy
-from .estimator import LazyClassifier
-from .lazy import Width, lazy
+from .blocks import Width, is_lazy, lazy
+from .estimator import LazyClassifier, in_memory_only
 
 
 class ModeratedDiscriminantAnalysis(LazyClassifier, Parent):
@@ -57,28 +55,7 @@ class ModeratedDiscriminantAnalysis(LazyClassifier, Parent):
             labels, known, _ = self._known_from_blocks(X, y, sample_weight, self._transform())
             return self._learn(labels, known, self.feature_map)
 
-    @only_if(Parent._check_for_blocks)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one more block in memory; Dask's collections are for `fit`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0.
-
-        Returns
-        -------
-        self : ModeratedDiscriminantAnalysis
-        """
-        self._check_in_memory(X, y, sample_weight)
-        return Parent.partial_fit(self, X, y, classes, sample_weight)
-
+    partial_fit = in_memory_only(Parent.partial_fit, Parent._check_for_blocks)
     predict = lazy(Parent.predict, Width.ONE)
     decision_function = lazy(Parent.decision_function, Width.MARGINS)
     predict_log_proba = lazy(Parent.predict_log_proba, Width.CLASSES)

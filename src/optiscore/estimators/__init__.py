@@ -1,1 +1,1 @@
-"""What all estimators share: validation, streaming, results that only fit sets, and the questions that they answer."""
+"""Shared by all estimators: validation, streaming, results that only fit sets, and the questions that they answer."""

@@ -16,7 +16,7 @@ from .results import Results
 
 
 class ProbabilityModel(Protocol):
-    """What predictions are computed with."""
+    """A model that predicts."""
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -26,26 +26,30 @@ class ProbabilityModel(Protocol):
         """Return log probabilities (n_classes, n_samples) in the type of the samples."""
 
 
-class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn has no types
-    """A classifier that decides for the class of the largest probability."""
+class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn has no types
+    """A classifier whose model has log probabilities."""
 
     classes_: np.ndarray
     _model: ProbabilityModel
 
-    def _map(self, X: ArrayLike, function: Callable[[FloatArray], Any]) -> Any:
-        """Return a function of blocks of samples, which run along the last axis of what it returns, for all samples."""
+    def _map(self, X: ArrayLike, function: Callable[[FloatArray], Any], method: str = "predict") -> Any:
+        """Return a function of blocks of samples for all of them, by samples along the first axis.
+
+        In what the function returns they run along the last one. The name of the method is for messages.
+        """
         if "_model" not in vars(self):
             self._check_fitted()
         samples = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         width, operations = self._model.cost
-        return map_blocks(function, samples, width=width, operations=operations)
+        found = map_blocks(function, samples, width=width, operations=operations)
+        return tuple(part.T for part in found) if isinstance(found, tuple) else found.T
 
     def _decide(self, samples: FloatArray) -> np.ndarray:
         """Return labels of a block of samples."""
         return self.classes_.take(most_probable(self._model.log_proba(samples)))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Return the labels of samples: those of the largest probability.
+        """Return the labels of samples.
 
         Parameters
         ----------
@@ -72,7 +76,7 @@ class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # sc
         ndarray of shape (n_samples, n_classes)
             Probabilities.
         """
-        return self._map(X, lambda samples: np.exp(self._model.log_proba(samples))).T
+        return self._map(X, lambda samples: np.exp(self._model.log_proba(samples)), "predict_proba")
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
         """Return the logarithms of `predict_proba`.
@@ -87,7 +91,7 @@ class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # sc
         ndarray of shape (n_samples, n_classes)
             Log probabilities.
         """
-        return self._map(X, lambda samples: self._model.log_proba(samples)).T
+        return self._map(X, lambda samples: self._model.log_proba(samples), "predict_log_proba")
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return what the decisions are taken by: the largest column, or the sign where there are two classes.
@@ -104,6 +108,10 @@ class ProbabilisticAnswers(ClassifierMixin, Results):  # type: ignore[misc] # sc
         """
         log_proba = self.predict_log_proba(X)
         return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
+
+
+class ProbabilisticAnswers(Answers):
+    """A classifier that decides for the class of the largest probability."""
 
     def predict_set(self, X: ArrayLike, utility: Utility = "u65", *, min_probability: float | None = None) -> BoolArray:
         """Return the labels worth naming.

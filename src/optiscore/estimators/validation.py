@@ -1,4 +1,4 @@
-"""What users give, checked: labelled samples, a training set in memory or one block of it, and class probabilities."""
+"""Checks of what users give: labelled samples, in memory or block by block, and class probabilities."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

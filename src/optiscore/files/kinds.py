@@ -1,4 +1,4 @@
-"""What the package's own objects in a model file are called, and what their members must be."""
+"""Names of the package's own objects in a model file, and schemas of their members."""
 
 import math
 import re
@@ -95,7 +95,7 @@ def _drift(model: Any) -> None:
 
 def _watch(model: Any) -> None:
     """A statistic for each entry."""
-    if len(model.reference.centre) != len(model.entries):
+    if len(model.reference.center) != len(model.entries):
         raise RefusedError("entries must be as many as the statistics of reference")
 
 
@@ -120,7 +120,7 @@ _D = {"n_features_in_": Number(1, 1e9, length="d")}
 _NAMES = {"feature_names_in_": texts("d")}
 _CLASSES = {"classes_": LABELS, "priors_": numbers("K", 0, 1, sums_to_one=True), "means_": numbers("K d")}
 _POWER = {
-    **{name: numbers("d") for name in ("center", "exponents", "mapped_center", "lowest", "highest")},
+    **{name: numbers("d") for name in ("center", "lambdas", "mapped_center", "lowest", "highest")},
     **{name: numbers("d", 1e-300) for name in ("scale", "mapped_scale")},
     "range": numbers("2 d"),
 }
@@ -264,7 +264,7 @@ _ALL = (
         "DriftReference",
         Members(
             {
-                "centre": numbers("p"),
+                "center": numbers("p"),
                 "scale": numbers("p", 0),
                 "counts": numbers("g", 0),
                 "means": numbers("g 2*p"),
@@ -273,7 +273,7 @@ _ALL = (
             },
             together=_drift,
         ),
-        ("centre", "scale", "counts", "means", "deviations", "correlation"),
+        ("center", "scale", "counts", "means", "deviations", "correlation"),
     ),
     Kind("column", "table.columns", "Column", _COLUMN),
     Kind(

@@ -1,4 +1,4 @@
-"""What the members of scikit-learn's objects in a model file must be, by the name of the type."""
+"""Schemas of scikit-learn's objects in a model file, by the name of the type."""
 
 from collections.abc import Mapping
 from numbers import Integral

@@ -1,4 +1,4 @@
-"""What a model file says of the package's own objects: a public name, parameters and arrays, and the way back."""
+"""States of the package's own objects in a model file: a public name, parameters and arrays, and the way back."""
 
 import importlib
 from typing import Any

@@ -16,7 +16,7 @@ from ..moderated.power import PowerTransform, fit_power
 from ..moments.labelled import TrainingSet
 from ..numerics.types import FloatArray
 from ..trust.probabilities import check_probability, most_probable
-from .mixture import KernelMixture, KernelTrial, mix, try_combination, weigh
+from .mixture import KernelMixture, KernelTrial, mix, try_combination, weights_of
 from .search import check_combinations, check_max_landmarks, check_ridges, pose, table_of_trials, try_all
 
 # Covariances of more features than this are not worth their time and memory in a model that does without them.
@@ -179,13 +179,13 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
                 first = try_all(
                     problem.on_landmarks(), combinations, try_combination, "kernels on landmarks", self.verbose
                 )
-                weights = weigh(first, len(codes))
+                weights = weights_of(first, len(codes))
                 best = np.argsort(-weights, kind="stable")[: problem.n_on_all(len(combinations))]
                 combinations = [first[i].combination for i in best if weights[i] > 0]
             trials = try_all(problem, combinations, try_combination, "kernels", self.verbose)
             rows = [*trials, *(trial for trial in first if trial.combination not in combinations)]
             table = table_of_trials(problem, [(trial.combination, trial.by_ridge) for trial in rows], len(trials))
-            weights = weigh(trials, len(codes))
+            weights = weights_of(trials, len(codes))
             order = np.argsort(-weights, kind="stable")
             kept = order[weights[order] > 0] if self.average else order[:1]
             trials, weights = [trials[i] for i in kept], weights[kept] / weights[kept].sum()
@@ -276,7 +276,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             z = self.mixture_.coordinates(samples).astype(samples.dtype, copy=False)
             return np.exp(gaussians.nominal_log_proba(z))
 
-        return self._map(X, nominal).T
+        return self._map(X, nominal)
 
     @only_if(_check_one_map)
     def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
@@ -303,8 +303,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
             return widest_interval(models, self.mixture_.coordinates(samples).astype(samples.dtype, copy=False), level)
 
-        lower, upper = self._map(X, interval)
-        return lower.T, upper.T
+        return self._map(X, interval)
 
     @only_if(_check_one_map)
     def stability(self, X: ArrayLike) -> FloatArray:

@@ -151,7 +151,7 @@ def _try_ridge(left_out: FloatArray, ridge: float, problem: Problem) -> _RidgeTr
     return _RidgeTrial(mean_log_loss(np.maximum(proba, LEAST_PROBABILITY).T, codes), ridge, projector, proba, models)
 
 
-def weigh(trials: Sequence[KernelTrial], n_samples: int) -> FloatArray:
+def weights_of(trials: Sequence[KernelTrial], n_samples: int) -> FloatArray:
     """Return weights proportional to exp(-2 sqrt(n) (L - least L)), with those below a twentieth of the largest 0."""
     losses = np.array([trial.log_loss for trial in trials])
     weights = np.exp(-2 * np.sqrt(n_samples) * (losses - losses.min()))

@@ -31,7 +31,7 @@ def contrasts(n_classes: int) -> FloatArray:
 
 
 def indicators_of(n_classes: int) -> FloatArray:
-    """What contrasts are multiplied with to get the indicators of all classes, or of the second of two.
+    """Return the matrix from contrasts to the indicators of all classes, or of the second of two.
 
     Other names of the classes change the order of the indicators and nothing else, whatever the axes mean to what comes
     behind.
@@ -120,12 +120,12 @@ class Spectrum(NamedTuple):
         return RidgePath(centred * (n / (n - 1)) - error, error)
 
     def coefficients(self, T: FloatArray, ridge: float) -> FloatArray:
-        """What the kernel values of new rows, less ``means``, are multiplied with: shape (n_anchors, n_targets)."""
+        """Return coefficients (n_anchors, n_targets) of the kernel values of new rows, less ``means``."""
         inverse = 1 / (self.eigenvalues + self.absolute_ridge(ridge))
         return self.expansion @ (inverse[:, None] * self._project(T - T.mean(axis=0)))
 
     def absolute_ridge(self, ridge: float) -> float:
-        """What is added to the eigenvalues: the ridge times their sum over the number of rows."""
+        """Return the ridge times the sum of the eigenvalues over the number of rows, which is added to these."""
         return ridge * float(self.eigenvalues.sum()) / len(self.factor)
 
     def _project(self, T: FloatArray) -> FloatArray:

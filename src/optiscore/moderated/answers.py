@@ -1,4 +1,4 @@
-"""What a fitted moderated classifier says of samples: probabilities, intervals, stability and typicality."""
+"""Answers of a fitted moderated classifier: probabilities, intervals, stability and typicality."""
 
 from typing import Any, NamedTuple, Self
 
@@ -44,7 +44,7 @@ class MappedGaussians(NamedTuple):
 
 
 class ModeratedAnswers(ProbabilisticAnswers, Streaming):
-    """Everything that is said of samples once the moments are known."""
+    """Answers of a classifier whose moments are known."""
 
     feature_map_: Any
     priors_: FloatArray
@@ -113,7 +113,7 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         def nominal(samples: FloatArray) -> FloatArray:
             return np.exp(self._model.gaussians.nominal_log_proba(self._model.mapped(samples)))
 
-        return self._map(X, nominal).T
+        return self._map(X, nominal)
 
     def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Interval of every class's posterior, from sampling error alone.
@@ -137,8 +137,7 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
             return widest_interval(self._model.gaussians.models, self._model.mapped(samples), level)
 
-        lower, upper = self._map(X, interval)
-        return lower.T, upper.T
+        return self._map(X, interval)
 
     def likelihood_ratio(self, X: ArrayLike) -> tuple[FloatArray, np.ndarray]:
         """Evidence of the training samples for the predicted labels: twice the log likelihood ratio that another costs.

@@ -16,7 +16,7 @@ from ..moments.labelled import ClassData, TrainingSet
 from ..numerics.types import FloatArray
 from .answers import MappedGaussians, ModeratedAnswers, check_mapped
 from .gaussians import fit_gaussians
-from .power import PowerMap
+from .power import PowerTransform, fit_power
 
 _COVARIANCES = ("both", "own", "shared")
 
@@ -65,8 +65,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     kurtosis_, radial_kurtosis_ : ndarray of shape (n_classes + 1,)
         Excess kurtosis of the features and of the distance from the mean, for each class and last for all deviations
         from the class means; 0 for Gaussian samples. Intervals depend on the first, `typicality` on the second.
-    feature_map_ : transformer or None
-        The fitted map.
+    feature_map_ : PowerTransform, transformer or None
+        The fitted map; its method ``transform`` maps samples.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -154,7 +154,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
                     "that is fitted already, such as optiscore.PowerMap().fit(some_samples)."
                 )
             try:
-                check_is_fitted(self.feature_map)
+                if not isinstance(self.feature_map, PowerTransform):
+                    check_is_fitted(self.feature_map)
             except NotFittedError:
                 raise ValueError(
                     f"feature_map {self.feature_map!r} must be fitted already to learn block by block."
@@ -244,7 +245,10 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         """Return a trained map, and what it makes of the training samples."""
         if self.feature_map is None:
             return None, training.X
-        transformer = PowerMap() if isinstance(self.feature_map, str) else clone(self.feature_map)
+        if isinstance(self.feature_map, str):
+            power = fit_power(training.X.astype(np.float64, copy=False), training.weight)
+            return power, power.transform(training.X)
+        transformer = clone(self.feature_map)
         keywords = {}
         if training.weight is not None and has_fit_parameter(transformer, "sample_weight"):
             keywords["sample_weight"] = training.weight

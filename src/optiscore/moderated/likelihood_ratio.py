@@ -40,12 +40,12 @@ class Cost(NamedTuple):
 
 
 class PairEvidence(ABC):
-    """What the training samples tell about class a against class b, at one point after the other."""
+    """Evidence of the training samples on class a against class b, at one point after the other."""
 
     @property
     @abstractmethod
     def arrays(self) -> tuple[FloatArray, ...]:
-        """What differs from point to point."""
+        """Return the arrays that differ from point to point."""
 
     @abstractmethod
     def cost(self, z: FloatArray, *arrays: FloatArray) -> Cost:
@@ -116,8 +116,8 @@ class OwnEvidence(PairEvidence):
         part, rest = expit(z), expit(-z)
         multiplier = n_a * part / (1 + alpha_a)
         # 1 + alpha_a - part, and 1 - u alpha_a = inside, without cancellation.
-        room = alpha_a + rest
-        u, inside = part / room, (1 + alpha_a) * rest / room
+        total = alpha_a + rest
+        u, inside = part / total, (1 + alpha_a) * rest / total
         w = multiplier / (n_b + multiplier)
         outside = n_b / (n_b + multiplier)
         log_u, log_w = np.log1p(u), np.log(outside)

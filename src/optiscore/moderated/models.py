@@ -29,7 +29,7 @@ class LeftOut(NamedTuple):
 
 
 class GaussianModel(ABC):
-    """What two Gaussian models have in common.
+    """Base of the two Gaussian models.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, Results):  # type: ignore
     ----------
     center_, scale_ : ndarray of shape (n_features,)
         Mean and standard deviation of the features; a constant feature has the scale 1.
-    exponents_ : ndarray of shape (n_features,)
+    lambdas_ : ndarray of shape (n_features,)
         Yeo and Johnson's lambda, by maximum likelihood.
     mapped_center_, mapped_scale_ : ndarray of shape (n_features,)
         Mean and standard deviation after the transform.
@@ -55,7 +55,7 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, Results):  # type: ignore
     """
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the exponents.
+        """Find the lambdas.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class PowerMap(OneToOneFeatureMixin, TransformerMixin, Results):  # type: ignore
         return PowerTransform(*(getattr(self, f"{name}_") for name in PowerTransform._fields))
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "exponents_")
+        return hasattr(self, "lambdas_")
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Map samples.
@@ -122,7 +122,7 @@ class PowerTransform(NamedTuple):
 
     center: FloatArray
     scale: FloatArray
-    exponents: FloatArray
+    lambdas: FloatArray
     range: FloatArray
     mapped_center: FloatArray
     mapped_scale: FloatArray
@@ -133,7 +133,7 @@ class PowerTransform(NamedTuple):
         """Return mapped samples, clipped far outside, in the type of X."""
         # What overflows lies beyond the range, where values are clipped.
         with np.errstate(over="ignore", invalid="ignore"):
-            mapped = _yeo_johnson((X - self.center) / self.scale, self.exponents)
+            mapped = _yeo_johnson((X - self.center) / self.scale, self.lambdas)
             mapped = (mapped - self.mapped_center) / self.mapped_scale
         return np.clip(np.nan_to_num(mapped, nan=0.0), self.lowest, self.highest).astype(X.dtype, copy=False)
 
@@ -150,15 +150,15 @@ def fit_power(X: FloatArray, weight: FloatArray | None) -> PowerTransform:
     """Return the map of samples of positive weight."""
     center, scale = center_and_scale(X, weight)
     standardised = (X - center) / scale
-    exponents = np.array([_exponent(column, weight) for column in standardised.T])
-    mapped = _yeo_johnson(standardised, exponents)
+    lambdas = np.array([_exponent(column, weight) for column in standardised.T])
+    mapped = _yeo_johnson(standardised, lambdas)
     mapped_center, mapped_scale = center_and_scale(mapped, weight)
     mapped = (mapped - mapped_center) / mapped_scale
     width = np.ptp(mapped, axis=0)
     return PowerTransform(
         center,
         scale,
-        exponents,
+        lambdas,
         np.stack([standardised.min(axis=0), standardised.max(axis=0)]),
         mapped_center,
         mapped_scale,
@@ -167,9 +167,9 @@ def fit_power(X: FloatArray, weight: FloatArray | None) -> PowerTransform:
     )
 
 
-def _yeo_johnson(X: FloatArray, exponents: Any) -> Any:
+def _yeo_johnson(X: FloatArray, lambdas: Any) -> Any:
     """((1 + x)^l - 1)/l for x >= 0, -((1 - x)^(2 - l) - 1)/(2 - l) for x < 0; logarithms where a power is 0."""
-    power = np.where(X >= 0, exponents, 2 - exponents)
+    power = np.where(X >= 0, lambdas, 2 - lambdas)
     logarithm = np.log1p(np.abs(X))
     with np.errstate(divide="ignore", invalid="ignore"):
         grown = np.where(power == 0, logarithm, np.expm1(power * logarithm) / power)

@@ -1,4 +1,4 @@
-"""What estimators of a covariance ask of the samples of one class: central moments up to the fourth order."""
+"""Central moments of the samples of one class up to the fourth order, for estimators of a covariance."""
 
 from abc import ABC, abstractmethod
 from typing import Self

@@ -31,7 +31,7 @@ _SMALL_RANGE = 100_000
 
 
 class ClassData(NamedTuple):
-    """What is known of one class; its rows are there only where all samples are in memory."""
+    """Moments of one class, and its rows where all samples are in memory."""
 
     label: Any
     sums: CentralMoments
@@ -143,7 +143,7 @@ class TrainingSet(NamedTuple):
         return self.take(np.flatnonzero(self.weight))
 
     def by_class(self) -> list[ClassData]:
-        """What is known of each class, which must have samples; sums that merge are not needed here."""
+        """Return moments of each class, which must have samples; sums that merge are not needed here."""
         members, X, moments = self._members(), in_place(self.X), None
         if isinstance(X, np.ndarray) and X.shape[1] >= MANY_FEATURES:
             moments = moments_of_classes(X, self.weight, members, n_threads(X.size))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numerics.arrays import Array
-from ..numerics.backend import Summary, power_sums
+from ..numerics.backend import BlockSummary, power_sums
 from ..numerics.types import FloatArray
 from .central import CentralMoments, constant_features, half_reach
 
@@ -185,12 +185,12 @@ class MomentSums(CentralMoments):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """What follows from the sums is made anew."""
+        """Take over sums, and make anew what follows from them."""
         vars(self).update(state)
         self.__post_init__()
 
     def __radd__(self, nothing: int) -> Self:
-        """What ``sum`` needs, which starts at 0."""
+        """Return the sums themselves where ``sum`` starts at 0."""
         return self if nothing == 0 else NotImplemented
 
     @cached_property
@@ -253,7 +253,7 @@ class MomentSums(CentralMoments):
         """
         return float(weights @ self._central[1] @ weights)
 
-    def _can_hold(self, block: Summary, anchored: float, reach: float) -> bool:
+    def _can_hold(self, block: BlockSummary, anchored: float, reach: float) -> bool:
         """Whether more samples can be summed around the origin, which is the mean of samples of weight ``anchored``."""
         is_near = self.weight_sum + block.weight_sum <= anchored / _SMALLEST_FRACTION
         half = half_reach(self.origin, block.lowest, block.highest)

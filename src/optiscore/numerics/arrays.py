@@ -1,6 +1,6 @@
 """Arrays of other libraries than NumPy's: whose they are, and the way to the host and back (scikit-learn's dispatch).
 
-Samples and what is said of them stay on their device, in their library; moments and tables, which are small, are made
+Samples and answers stay on their device, in their library; moments and tables, which are small, are made
 on the host. Where the device is the host's own memory, NumPy works on the samples in place, which is fastest.
 """
 

@@ -15,7 +15,7 @@ from .types import FloatArray
 _BUFFER_BYTES, _FEWEST_ROWS, _DEVICE_BUFFER_BYTES = 1024 * 1024, 512, 64 * 1024 * 1024
 
 
-class Summary(NamedTuple):
+class BlockSummary(NamedTuple):
     """Total weight, mean and range of a block of samples, on the host."""
 
     weight_sum: float
@@ -33,10 +33,12 @@ class PowerSums(Protocol):
     #: Relative rounding error of the samples.
     resolution: float
 
-    def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> Summary:
+    def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> BlockSummary:
         """Take some rows, with their weights, as the block that is worked on."""
 
-    def gram(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def gram(
+        self, summary: BlockSummary, origin: FloatArray, unit: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Origin and unit that the library's precision allows for, and the Gram matrix of (1, u, u^2) over the block.
 
         With u = (x - origin)/unit; it uses the block up.
@@ -63,7 +65,7 @@ def squared_lengths(X: Array, means: FloatArray, whiteners: FloatArray) -> Float
 
 
 class _NumpyPowerSums:
-    """Room for (1, u, u^2), one sample per column: fresh memory for every block would cost more than the arithmetic."""
+    """A buffer for (1, u, u^2), one sample per column: fresh memory for each block would cost more than arithmetic."""
 
     reach = 2.0**200
 
@@ -72,23 +74,25 @@ class _NumpyPowerSums:
         self.rows_per_block = max(1, min(n_rows, max(_FEWEST_ROWS, _BUFFER_BYTES // (16 * d))))
         self._X, self.resolution = X, float(np.finfo(X.dtype).eps)
         self._taken = np.empty((self.rows_per_block, d), dtype=X.dtype)
-        self._room = np.empty((1 + 2 * d, self.rows_per_block))
+        self._buffer = np.empty((1 + 2 * d, self.rows_per_block))
         self._weight: FloatArray | None = None
 
-    def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> Summary:
+    def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> BlockSummary:
         d = self._X.shape[1]
         if isinstance(rows, slice):
             block = self._X[rows]
         else:
             block = self._X.take(rows, axis=0, out=self._taken[: len(rows)], mode="clip")
-        self._powers, self._weight = self._room[:, : len(block)], weight
+        self._powers, self._weight = self._buffer[:, : len(block)], weight
         u = self._powers[1 : d + 1]
         u[:] = block.T
         weight_sum = len(block) if weight is None else float(weight.sum())
         mean = u.mean(axis=1) if weight is None else u @ (weight / weight_sum)
-        return Summary(weight_sum, mean, u.min(axis=1), u.max(axis=1))
+        return BlockSummary(weight_sum, mean, u.min(axis=1), u.max(axis=1))
 
-    def gram(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def gram(
+        self, summary: BlockSummary, origin: FloatArray, unit: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         d, powers = len(origin), self._powers
         powers[0], u = 1.0, powers[1 : d + 1]
         u -= origin[:, None]
@@ -109,7 +113,7 @@ class _StandardPowerSums:
         self.rows_per_block = max(1, _DEVICE_BUFFER_BYTES // (8 * X.shape[1]))
         self._X, self.resolution = X, float(namespace_of(X).finfo(X.dtype).eps)
 
-    def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> Summary:
+    def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> BlockSummary:
         xp = namespace_of(self._X)
         taken = self._X[rows, :] if isinstance(rows, slice) else take_rows(self._X, rows)
         samples = self._samples = to_widest_float(taken)
@@ -117,9 +121,11 @@ class _StandardPowerSums:
         mean = xp.mean(samples, axis=0) if root is None else xp.sum(samples * root * root, axis=0) / xp.sum(root * root)
         weight_sum = samples.shape[0] if weight is None else float(weight.sum())
         found = mean, xp.min(samples, axis=0), xp.max(samples, axis=0)
-        return Summary(weight_sum, *(to_host(values).astype(np.float64) for values in found))
+        return BlockSummary(weight_sum, *(to_host(values).astype(np.float64) for values in found))
 
-    def gram(self, summary: Summary, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def gram(
+        self, summary: BlockSummary, origin: FloatArray, unit: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         xp, samples = namespace_of(self._samples), self._samples
         if samples.dtype == xp.float32:
             # The only type of some devices: the largest deviation is the unit, so that fourth powers stay in its range.

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numerics.types import BoolArray, FloatArray
-from .figure import new_axes
-from .pipelines import classifier_and_samples, decisions
+from .figure import classifier_and_samples, decisions, new_axes
 
 # A legend of more classes would cover the plane.
 _MOST_INSIDE = 8

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numerics.types import FloatArray
-from .figure import new_axes
-from .pipelines import classifier_and_samples
+from .figure import classifier_and_samples, new_axes
 
 
 class PosteriorBoundsDisplay:

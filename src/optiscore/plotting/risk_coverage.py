@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..metrics import area_under_risk_coverage, risk_coverage_curve
 from ..numerics.types import FloatArray
-from .figure import new_axes
-from .pipelines import classifier_and_samples
+from .figure import classifier_and_samples, new_axes
 
 
 class RiskCoverageDisplay:

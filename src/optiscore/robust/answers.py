@@ -1,16 +1,14 @@
-"""What a fitted classifier by scores says of samples: labels, probabilities, bounds, certificates."""
+"""Answers of a fitted classifier by scores: labels, probabilities, bounds, certificates."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import __version__ as sklearn_version
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from ..estimators.results import Results
+from ..estimators.answers import Answers
 from ..estimators.validation import by_label, numbers_per_class, resolve_priors
 from ..moments.factors import factorise
 from ..numerics.arrays import (
@@ -22,13 +20,14 @@ from ..numerics.arrays import (
     like,
     to_host_always,
 )
+from ..numerics.blocks import map_blocks
 from ..numerics.types import BoolArray, FloatArray
 from .certified_factor import largest_certified_factor
 from .learning import FittedModel
 from .log_scores import LogScores, NominalMoments, ScoreModel
 from .posteriors import non_dominated, posterior_bounds
 from .radii import check_radii
-from .rules import BY_PRIORS, decide, make_rule, weigh
+from .rules import BY_PRIORS, decide, make_rule, with_offsets
 from .scores.registry import get_likelihood
 
 # Kinds of labels that every library has.
@@ -36,9 +35,6 @@ _NUMBERS = "biuf"
 
 # Before 1.7 scikit-learn's checks asked for labels on the samples' device, where text cannot be.
 _CHECKS_ARRAY_LIBRARIES = tuple(map(int, sklearn_version.split(".")[:2])) >= (1, 7)
-
-
-_Question: TypeAlias = Callable[[FittedModel, LogScores], Any]
 
 
 class Assessment(NamedTuple):
@@ -52,8 +48,8 @@ class Assessment(NamedTuple):
     certified_factor: FloatArray
 
 
-class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn has no types
-    """Everything that is said of samples once moments, radii and offsets are known."""
+class WorstCaseAnswers(Answers):
+    """Answers of a classifier whose moments, radii and offsets are known."""
 
     classes_: np.ndarray
     class_count_: FloatArray
@@ -137,23 +133,6 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
         )
         return self._copy_with(radii_=like(checked, self.radii_))
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Return the labels of samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels.
-        """
-        samples = self._validate(X, "predict")
-        labels = to_host_always(self.classes_).take(self._map(samples, _decided, both=False))
-        return like(labels, samples) if labels.dtype.kind in _NUMBERS else labels
-
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return what the decisions are taken by: the largest column, or the sign where there are two classes.
 
@@ -169,22 +148,12 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
             second class. More: log score plus offset per class, and for "minimax" the log odds of each class's
             smallest plausible posterior.
         """
-        return self._say(X, "decision_function", _decision, both=False)
 
-    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
-        """Return the logarithms of `predict_proba`.
+        def decision(samples: Array) -> FloatArray:
+            scores, rule = self._model.log_scores(samples), self._model.rule
+            return rule.margin(scores) if len(scores.alpha) == 2 else rule.columns(scores)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Log probabilities.
-        """
-        return self._say(X, "predict_log_proba", _log_proba, both=False)
+        return self._map(X, decision, "decision_function")
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return probabilities of the classes, the largest being that of the predicted one.
@@ -201,7 +170,7 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
             `decision_function` with two classes, and the smallest plausible posteriors, normalised, with more. At
             radius 0 with "prior" or "minimax" these are the posteriors themselves.
         """
-        return self._say(X, "predict_proba", _proba, both=False)
+        return super().predict_proba(X)
 
     def log_score_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the worst and the best plausible log score of each sample under each class.
@@ -216,7 +185,12 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
         pessimistic, optimistic : ndarray of shape (n_samples, n_classes)
             Natural logarithms of densities (or of probabilities, for the nonparametric score).
         """
-        return self._say(X, "log_score_bounds", lambda _, scores: (scores.pessimistic, scores.optimistic))
+
+        def bounds(samples: Array) -> tuple[FloatArray, FloatArray]:
+            scores = self._model.log_scores(samples, both=True)
+            return scores.pessimistic, scores.optimistic
+
+        return self._map(X, bounds, "log_score_bounds")
 
     def predict_proba_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest posterior of each class over all plausible moments, for `priors_`.
@@ -231,7 +205,11 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
         lower, upper : ndarray of shape (n_samples, n_classes)
             Both are attained by some moments in the ambiguity sets.
         """
-        return self._say(X, "predict_proba_bounds", _bounds)
+
+        def bounds(samples: Array) -> tuple[FloatArray, FloatArray]:
+            return posterior_bounds(*with_offsets(self._model.log_scores(samples, both=True), self._model.log_priors))
+
+        return self._map(X, bounds, "predict_proba_bounds")
 
     def undominated(self, X: ArrayLike) -> BoolArray:
         """Return the classes that no other class dominates under all plausible moments, for the priors `priors_`.
@@ -246,7 +224,11 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
         ndarray of shape (n_samples, n_classes) of bool
             True for the classes that remain; a row with one True is a certified decision.
         """
-        return self._say(X, "undominated", _undominated)
+
+        def undominated(samples: Array) -> BoolArray:
+            return non_dominated(*with_offsets(self._model.log_scores(samples, both=True), self._model.log_priors))
+
+        return self._map(X, undominated, "undominated")
 
     def certified_factor(self, X: ArrayLike) -> FloatArray:
         """Return the largest factor on all radii under which the predicted label stays certified.
@@ -263,10 +245,14 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
             class (for the priors `priors_`). 0 where the nominal posterior already disagrees with `predict`, infinity
             where the label is certified whatever the factor (always so at radius 0).
         """
-        return self._say(X, "certified_factor", _factor, both=False)
+
+        def factor(samples: Array) -> FloatArray:
+            return _certified_factor(self._model, self._model.log_scores(samples))
+
+        return self._map(X, factor, "certified_factor")
 
     def assess(self, X: ArrayLike) -> Assessment:
-        """Return everything that is said of samples, from one pass over their distances.
+        """Return all answers to samples from one pass over their distances.
 
         Parameters
         ----------
@@ -279,57 +265,38 @@ class WorstCaseAnswers(ClassifierMixin, Results):  # type: ignore[misc] # scikit
             A named tuple: indices into `classes_` of what `predict` says, and what `predict_proba`,
             `predict_proba_bounds` (two arrays), `undominated` and `certified_factor` say.
         """
-        return Assessment(*self._say(X, "assess", _everything))
 
-    def _validate(self, X: ArrayLike, method: str) -> Array:
+        def everything(samples: Array) -> tuple[np.ndarray, ...]:
+            model = self._model
+            scores = model.log_scores(samples, both=True)
+            weighted = with_offsets(scores, model.log_priors)
+            return (
+                decide(model.rule, scores).astype(np.intp),
+                np.exp(model.rule.log_proba(scores)),
+                *posterior_bounds(*weighted),
+                non_dominated(*weighted),
+                _certified_factor(model, scores),
+            )
+
+        return Assessment(*self._map(X, everything, "assess"))
+
+    def _map(self, X: ArrayLike, function: Callable[[Array], Any], method: str = "predict") -> Any:
+        """Return a function of blocks of samples for all of them, numbers where the samples are."""
         if "_model" not in vars(self):
             self._check_fitted()
         check_same_namespace(X, self, attribute="means_", method=method)
-        return validate_data(self, X, dtype=float_types(X), reset=False)
+        samples = validate_data(self, X, dtype=float_types(X), reset=False)
+        width, operations = self._model.cost
+        found = map_blocks(function, in_place(samples), width=width, operations=operations)
+        if isinstance(found, tuple):
+            return tuple(like(part.T, samples) for part in found)
+        return like(found.T, samples) if found.dtype.kind in _NUMBERS else found
 
-    def _say(self, X: ArrayLike, method: str, function: _Question, *, both: bool = True) -> Any:
-        """Return what a function says of all samples, which run along the first axis, where the samples are."""
-        samples = self._validate(X, method)
-        found = self._map(samples, function, both=both)
-        return tuple(like(part.T, samples) for part in found) if isinstance(found, tuple) else like(found.T, samples)
-
-    def _map(self, samples: Array, function: _Question, *, both: bool) -> Any:
-        """Return a function of the log scores of all samples, the worst ones with them if asked or needed."""
-        model = self._model
-        return model.scores.map(in_place(samples), partial(function, model), both or model.rule.needs_pessimistic)
+    def _decide(self, samples: Array) -> np.ndarray:
+        return to_host_always(self.classes_).take(decide(self._model.rule, self._model.log_scores(samples)))
 
 
-def _decided(model: FittedModel, scores: LogScores) -> np.ndarray:
-    return decide(model.rule, scores)
-
-
-def _decision(model: FittedModel, scores: LogScores) -> FloatArray:
-    return model.rule.margin(scores) if len(scores.alpha) == 2 else model.rule.columns(scores)
-
-
-def _log_proba(model: FittedModel, scores: LogScores) -> FloatArray:
-    return model.rule.log_proba(scores)
-
-
-def _proba(model: FittedModel, scores: LogScores) -> FloatArray:
-    return np.exp(model.rule.log_proba(scores))
-
-
-def _bounds(model: FittedModel, scores: LogScores) -> tuple[FloatArray, FloatArray]:
-    return posterior_bounds(*weigh(scores, model.log_priors))
-
-
-def _undominated(model: FittedModel, scores: LogScores) -> BoolArray:
-    return non_dominated(*weigh(scores, model.log_priors))
-
-
-def _factor(model: FittedModel, scores: LogScores) -> FloatArray:
+def _certified_factor(model: FittedModel, scores: LogScores) -> FloatArray:
     with np.errstate(over="ignore"):
         factors = largest_certified_factor(model.scores, scores, decide(model.rule, scores), model.log_priors)
         return factors.astype(scores.alpha.dtype, copy=False)
-
-
-def _everything(model: FittedModel, scores: LogScores) -> tuple[np.ndarray, ...]:
-    codes = decide(model.rule, scores).astype(np.intp)
-    bounds, undominated = _bounds(model, scores), _undominated(model, scores)
-    return codes, _proba(model, scores), *bounds, undominated, _factor(model, scores)

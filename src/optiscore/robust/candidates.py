@@ -113,7 +113,7 @@ def check_likelihoods(likelihood: Any) -> list[Likelihood]:
     return [get_likelihood(kind) for kind in kinds]
 
 
-def choose(mean_scores: FloatArray, candidates: Candidates) -> int:
+def choose_candidate(mean_scores: FloatArray, candidates: Candidates) -> int:
     """Index of the best candidate.
 
     Ties go to the candidate whose neighbours in the grid of radii do best on average, then to the largest sum of radii.

@@ -26,12 +26,12 @@ from .candidates import (
     Candidates,
     check_likelihoods,
     check_poolings,
-    choose,
+    choose_candidate,
     radius_grid,
     tabulate,
 )
 from .classifier import OptimisticScoreClassifier
-from .folds import Criterion, Fold, Trial, accuracy, evaluate_fold, negative_log_loss
+from .folds import Criterion, Fold, FoldCandidate, accuracy, evaluate_fold, negative_log_loss
 from .learning import score_classes, tune, warn_if_one_class_wins
 from .radii import clt_radius
 from .rules import given_offsets, is_tuned
@@ -191,7 +191,7 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
             folds = (self._fold(samples, train, test, routed.scorer.score) for train, test in splits)
             criterion = self._criterion(*on_host[:2], routed.scorer.score)
             table = tabulate(candidates, self._evaluate(folds, splits, candidates, criterion))
-            best = choose(table["mean_test_score"], candidates)
+            best = choose_candidate(table["mean_test_score"], candidates)
             chosen = self._classifier(**table["params"][best])
             results = self._learn(chosen, samples.counted(), X)
             return self._keep(
@@ -328,7 +328,7 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
             return _FAST[self.scoring]
         scorer = self._scorer()
 
-        def by_scorer(trial: Trial) -> float:
+        def by_scorer(trial: FoldCandidate) -> float:
             fold, rows = trial.fold, trial.fold.test_rows
             likelihood, pooling, radii = trial.candidate
             model = self._classifier(likelihood=name_of(likelihood), pooling=pooling, radius=radii)

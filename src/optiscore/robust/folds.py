@@ -40,7 +40,7 @@ class Fold:
         return len(self.training.X) if is_tuned(self.decision_rule) else 0
 
 
-class Trial(NamedTuple):
+class FoldCandidate(NamedTuple):
     """One candidate after training on a fold, and its log scores of the fold's test samples."""
 
     fold: Fold
@@ -50,17 +50,17 @@ class Trial(NamedTuple):
 
 
 #: What a trial is judged by; larger is better.
-Criterion: TypeAlias = Callable[[Trial], float]
+Criterion: TypeAlias = Callable[[FoldCandidate], float]
 
 
-def accuracy(trial: Trial) -> float:
+def accuracy(trial: FoldCandidate) -> float:
     """Fraction of the test samples that are classified right."""
     right = decide(trial.rule, trial.scores) == trial.fold.test.codes
     weight = trial.fold.test_weight
     return np.count_nonzero(right) / right.size if weight is None else float(np.average(right, weights=weight))
 
 
-def negative_log_loss(trial: Trial) -> float:
+def negative_log_loss(trial: FoldCandidate) -> float:
     """Mean log probability of the true classes, as scikit-learn's scorer has it.
 
     With two classes that takes the first one's probability as 1 minus the second one's, and so do we.
@@ -104,7 +104,7 @@ def evaluate_fold(
             for v, radii in enumerate(candidates.grid.vectors):
                 rule, test_scores = _decide_by(fold, priors, log_scores.at(radii))
                 candidate = Candidate(likelihood, pooling, radii)
-                results[k, p, v] = criterion(Trial(fold, candidate, rule, test_scores))
+                results[k, p, v] = criterion(FoldCandidate(fold, candidate, rule, test_scores))
                 advance(1)
     return FoldScores(results.ravel(), errors)
 

@@ -10,8 +10,9 @@ from ..estimators.validation import resolve_priors
 from ..moments.estimates import own_estimates, shared_estimate
 from ..moments.labelled import ClassData, TrainingSet
 from ..numerics.arrays import Array, in_place, like, take_rows
+from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
-from .log_scores import NominalMoments, ScoreModel, pool_moments
+from .log_scores import LogScores, NominalMoments, ScoreModel, pool_moments
 from .radii import choose_radii
 from .rules import Rule, decide, kind_of, make_rule
 from .scores.registry import Likelihood, LikelihoodName, get_likelihood, name_of
@@ -19,11 +20,24 @@ from .tuning import representatives, tuned_offsets
 
 
 class FittedModel(NamedTuple):
-    """What predictions are computed with, on the host."""
+    """Scores, rule and log priors that predict, on the host."""
 
     scores: ScoreModel
     rule: Rule
     log_priors: FloatArray
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """Numbers per sample that predictions work with, and operations."""
+        return self.scores.cost
+
+    def log_scores(self, samples: Array, *, both: bool = False) -> LogScores:
+        """Return log scores of a block of samples; the worst ones where they are asked for, or the rule needs them."""
+        return self.scores(samples, both=both or self.rule.needs_pessimistic)
+
+    def log_proba(self, samples: Array) -> FloatArray:
+        """Return log probabilities (n_classes, n_samples)."""
+        return self.rule.log_proba(self.log_scores(samples))
 
 
 class ScoredClasses(NamedTuple):
@@ -88,11 +102,13 @@ def tune(known: ScoredClasses, training: TrainingSet) -> FloatArray:
 
 def warn_if_one_class_wins(model: FittedModel, training: TrainingSet) -> None:
     """Warn if scores that are weighed by the priors let one class win everywhere, as the one of a larger radius may."""
-    scores, rule, _ = model
+    width, operations = model.cost
     # The means are few: where two classes win at these, there is no need to ask all samples.
-    for X in (scores.distances.means, training.X):
-        won = np.unique(scores.map(in_place(X), lambda known: decide(rule, known), rule.needs_pessimistic))
-        if len(won) > 1:
+    for X in (model.scores.distances.means, training.X):
+        decided = map_blocks(
+            lambda block: decide(model.rule, model.log_scores(block)), in_place(X), width=width, operations=operations
+        )
+        if len(won := np.unique(decided)) > 1:
             return
     warnings.warn(
         f"decision_rule='prior' gives all training samples to class {training.labels[int(won[0])].item()!r}, since "

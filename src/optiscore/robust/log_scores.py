@@ -1,6 +1,6 @@
 """The fitted model as mathematics: from samples to best and worst log scores under every class."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from ..moments.estimates import Estimate, factorise_class
 from ..moments.factors import Factor
 from ..numerics.arrays import Array
-from ..numerics.blocks import Parts, map_blocks
+from ..numerics.blocks import map_blocks
 from ..numerics.distances import ClassDistances
 from ..numerics.types import FloatArray
 from .scores.base import Curve, ExtremeScore
@@ -114,22 +114,23 @@ class ScoreModel:
         self.log_volumes = np.array([likelihood.log_volume(factor.logdet) for factor in moments.factors])
         self._curves: dict[tuple[Side, Any], ClassCurves] = {}
 
-    def map(self, X: Array, function: Callable[[LogScores], Parts], with_pessimistic: bool = True) -> Parts:
-        """Return ``function(log_scores)`` of all samples, block by block; see `map_blocks`."""
+    @property
+    def cost(self) -> tuple[int, int]:
+        """Numbers per sample that scores take, and operations: see `map_blocks`."""
+        return self.n_classes, 2 * self.n_classes * self.n_features
 
-        def answer(samples: Array) -> Parts:
-            alpha = self.distances(samples)
-            best = self.curves("optimistic", alpha.dtype.type)(alpha)
-            worst = self.curves("pessimistic", alpha.dtype.type)(alpha) if with_pessimistic else best
-            return function(LogScores(best, worst, alpha))
-
-        n_classes, d = self.n_classes, self.n_features
-        return map_blocks(answer, X, width=n_classes, operations=2 * n_classes * d)
+    def __call__(self, samples: Array, *, both: bool) -> LogScores:
+        """Return log scores of a block of samples; without both, the best ones stand in for the worst."""
+        alpha = self.distances(samples)
+        best = self.curves("optimistic", alpha.dtype.type)(alpha)
+        worst = self.curves("pessimistic", alpha.dtype.type)(alpha) if both else best
+        return LogScores(best, worst, alpha)
 
     def of_training(self, X: Array) -> FloatArray:
         """Return the best log scores (n_classes, n_samples) of training samples, of few of them without tables."""
         if self.n_classes * X.shape[0] > _SEARCHED:
-            return self.map(X, lambda scores: scores.optimistic, with_pessimistic=False)
+            width, operations = self.cost
+            return map_blocks(lambda block: self(block, both=False).optimistic, X, width=width, operations=operations)
         alpha = self.distances(X)
         extreme = self.likelihood.at("optimistic", self.radii[:, None], self.n_features)
         return extreme.log_score(alpha) + self.log_volumes.astype(alpha.dtype)[:, None]

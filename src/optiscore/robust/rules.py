@@ -56,7 +56,7 @@ class MinimaxRule:
 
     def columns(self, scores: LogScores) -> FloatArray:
         """Return log odds of the smallest plausible posterior of each class."""
-        low, high = weigh(scores, self.offsets)
+        low, high = with_offsets(scores, self.offsets)
         return low - log_sum_of_others(high)
 
     def choose(self, scores: LogScores) -> np.ndarray:
@@ -64,7 +64,7 @@ class MinimaxRule:
 
         A class that is best and worst case ahead of all others is decided for without posteriors.
         """
-        low, high = weigh(scores, self.offsets)
+        low, high = with_offsets(scores, self.offsets)
         if high.size < _FEW:
             return argmax_of_rows(low - log_sum_of_others(high))
         chosen = argmax_of_rows(high)
@@ -79,7 +79,7 @@ class MinimaxRule:
 
     def margin(self, scores: LogScores) -> FloatArray:
         """Return half the difference of the two log odds."""
-        low, high = weigh(scores, self.offsets)
+        low, high = with_offsets(scores, self.offsets)
         return 0.5 * (low[1] - low[0] + high[1] - high[0])
 
     def log_proba(self, scores: LogScores) -> FloatArray:
@@ -145,7 +145,7 @@ def _offsets(decision_rule: Any, n_classes: int) -> FloatArray:
     return -np.log(tau)
 
 
-def weigh(scores: LogScores, offsets: FloatArray) -> tuple[FloatArray, FloatArray]:
+def with_offsets(scores: LogScores, offsets: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return worst and best log scores plus a number per class."""
     return add_per_class(scores.pessimistic, offsets), add_per_class(scores.optimistic, offsets)
 

@@ -1,4 +1,4 @@
-"""What a classifier says of rows: label, probabilities, how certain it is in several senses, and when it abstains."""
+"""Answers of a classifier to rows: label, probabilities, certainty in several senses, and when it abstains."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -67,7 +67,7 @@ def ask(classifier: Any, X: np.ndarray) -> Answers:
 
 
 def thresholds_for(classifier: Any, least_typical: float, given: Sequence[str]) -> dict[str, float]:
-    """What abstention goes by: the defaults, changed by texts such as "0.9" or "typicality=0.01".
+    """Return the limits of abstention: the defaults, changed by texts such as "0.9" or "typicality=0.01".
 
     A number alone is about the first sense of certainty of the model. Names may be cut short. By default, rows are
     unlike the training rows if they are less typical than these were.

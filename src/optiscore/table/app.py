@@ -15,7 +15,7 @@ from .. import __version__
 from ..estimators.progress import Progress
 
 if TYPE_CHECKING:
-    from .judging import Asked
+    from .judging import Query
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -64,7 +64,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _print_paths(paths: list[Path], quiet: bool, as_json: bool) -> None:
-    """What was written."""
+    """Print the paths of files that were written."""
     if as_json:
         print(json.dumps([str(path) for path in paths]))
     elif not quiet:
@@ -97,7 +97,7 @@ def example(
 
     - `optiscore example -o /tmp`
     """
-    from .example import write_example
+    from .splitting import write_example
 
     _print_paths(write_example(out, force), quiet, as_json)
 
@@ -180,15 +180,15 @@ def fit(
 
     - `optiscore fit train.csv -t label -o model.skops --model optimistic --cv --rule tuned`
     """
-    from .candidates import Settings, candidates
+    from ..files.whole_files import check_output
     from .columns import Choices
-    from .outputs import check_output
+    from .selection import ModelOptions, candidates
     from .show import show_training
     from .tables import estimate_rows
     from .training import Plan
     from .training import train as train_on
 
-    settings = Settings(covariance, priors, likelihood, radius, cv, rule, pooling)
+    settings = ModelOptions(covariance, priors, likelihood, radius, cv, rule, pooling)
     chosen = candidates(model, settings, no_rows=no_rows, seed=seed)
     columns = Choices(*(tuple(names or ()) for names in (drop, categorical, use, identifier)))
     plan = Plan(train, target, chosen, columns, priors, _check_decimal(decimal), seed)
@@ -226,9 +226,9 @@ def predict(
 
     - `cat new.csv | optiscore predict model.skops - --abstain-below probability=0.8 > predictions.csv`
     """
+    from ..files.whole_files import check_output
     from .answers import thresholds_for
-    from .outputs import check_output
-    from .prediction import Wanted, predict_file
+    from .prediction import OutputOptions, predict_file
     from .show import plain_tally, print_json, show_tally
     from .table_model import TableModel
     from .tables import estimate_rows
@@ -240,7 +240,9 @@ def predict(
     check_output(out, model, data, may_be_stream=True)
     trained = TableModel.load(model)
     thresholds = thresholds_for(trained.classifier, trained.least_typical, abstain_below or [])
-    wanted = Wanted(thresholds, keep or [], interval, all_probabilities, _check_decimal(decimal or trained.decimal))
+    wanted = OutputOptions(
+        thresholds, keep or [], interval, all_probabilities, _check_decimal(decimal or trained.decimal)
+    )
     bar = _progress(data, quiet or as_json)("predicting", estimate_rows(data))
     with _stopped_by_hand(f"{out} is not written, what was there is as it was"), bar as advance:
         tally, seconds = _clocked(lambda: predict_file(trained, data, out, wanted, advance))
@@ -293,9 +295,8 @@ def report(
 
     - `optiscore report model.skops test.csv -o report.html`
     """
-    from ..files.whole_files import write_atomically
+    from ..files.whole_files import check_output, write_atomically
     from .judging import judge
-    from .outputs import check_output
     from .page import render
     from .show import print_json
 
@@ -313,12 +314,12 @@ def report(
 
 def _question(
     model: str, test: str, abstain_below: list[str] | None, required: float, decimal: str | None, seed: int
-) -> "Asked":
-    from .judging import Asked
+) -> "Query":
+    from .judging import Query
 
     if not 0 < required <= 1:
         raise typer.BadParameter("--required-accuracy must be above 0 and at most 1, such as 0.9.")
-    return Asked(model, test, abstain_below or [], required, decimal and _check_decimal(decimal), seed)
+    return Query(model, test, abstain_below or [], required, decimal and _check_decimal(decimal), seed)
 
 
 @app.command()

@@ -68,7 +68,7 @@ _FEWEST_CODES, _MOST_CODES = 3, 12
 
 
 class Choices(NamedTuple):
-    """What the user says of columns: to leave out, to take as categories, to use whatever they look like, and ids."""
+    """Columns that the user wants left out, taken as categories, used whatever they look like, or kept as ids."""
 
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ class Column(NamedTuple):
         return self.kind == "number" and self.is_integer and _FEWEST_CODES <= self.n_distinct <= _MOST_CODES
 
     def treatment(self, numbers: str) -> str:
-        """What was done to it, in words; numbers are treated by the model."""
+        """Return the treatment in words; numbers are treated by the model."""
         if not self.is_used:
             return LEFT_OUT[self.kind]
         done = numbers if self.kind == "number" else _TREATMENTS[self.kind]
@@ -125,7 +125,7 @@ class Column(NamedTuple):
 
 
 class ColumnSurvey:
-    """What a column is, found block by block: it is of a kind if all its blocks are."""
+    """The kind of a column, found block by block: it is of a kind if all its blocks are."""
 
     def __init__(self) -> None:
         self._distinct: pa.Array | None = None
@@ -189,7 +189,7 @@ class ColumnSurvey:
 
 
 def _resemblance(values: pa.Array) -> str:
-    """What most of the distinct values of text are, if that is something else than text."""
+    """Return the kind of most of the distinct values of text, if that is something else than text."""
     if not pa.types.is_string(values.type) or len(values) < _FEWEST_UNIQUE:
         return ""
     for pattern, what in ((_PERCENTAGE, PERCENTAGES), (_DATE, DATES)):

@@ -39,8 +39,8 @@ class Rows(NamedTuple):
     n_unlabelled: int
 
 
-class Judged(NamedTuple):
-    """What a method says of labelled rows: codes of the predicted classes, probabilities, and its confidence."""
+class MethodAnswers(NamedTuple):
+    """Answers of a method to labelled rows: codes of the predicted classes, probabilities, and its confidence."""
 
     predicted: np.ndarray
     proba: np.ndarray
@@ -48,7 +48,7 @@ class Judged(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What is known of a model on some rows."""
+    """Findings about a model on some rows."""
 
     #: What the model says of them.
     answers: Answers
@@ -69,7 +69,7 @@ class Evaluation(NamedTuple):
     #: Which predictions are right, where the rows have labels; so are all that follow; of shape (n_rows,).
     is_right: np.ndarray = np.empty(0, dtype=bool)
     #: Every method on the rows.
-    judged: Mapping[str, Judged] = MappingProxyType({})
+    judged: Mapping[str, MethodAnswers] = MappingProxyType({})
     #: Their measures.
     methods: Mapping[str, dict[str, Interval]] = MappingProxyType({})
     #: By class: rows that are right, and all of them.
@@ -124,7 +124,7 @@ def read_rows(trained: TableModel, path: str, decimal: str | None, advance: Call
 
 
 def _row_names(table: pa.Table, ids: Sequence[str]) -> list[str]:
-    """What rows are called: their ids, or their numbers."""
+    """Return names of rows: their ids, or their numbers."""
     if not ids:
         return [str(i + 1) for i in range(table.num_rows)]
     parts = [pc.fill_null(table[name].cast(pa.string()), "") for name in ids]
@@ -174,7 +174,7 @@ def evaluate(
 
 
 def _with_labels(found: Evaluation, trained: TableModel, codes: np.ndarray) -> Evaluation:
-    """What the labels say of the model, beside the measures of all methods."""
+    """Add to the measures of all methods what the labels tell."""
     answers, judged = found.answers, found.judged
     right = answers.predicted == codes
     counts = [count for _, count in trained.class_counts]
@@ -190,11 +190,11 @@ def _with_labels(found: Evaluation, trained: TableModel, codes: np.ndarray) -> E
     )
 
 
-def _judge_all(trained: TableModel, rows: Rows, answers: Answers) -> dict[str, Judged]:
-    judged = {OURS: Judged(answers.predicted, answers.proba, next(iter(answers.certainty.values())))}
+def _judge_all(trained: TableModel, rows: Rows, answers: Answers) -> dict[str, MethodAnswers]:
+    judged = {OURS: MethodAnswers(answers.predicted, answers.proba, next(iter(answers.certainty.values())))}
     for name, peer in trained.peers.items():
         proba = peer.predict_proba(rows.X)
-        judged[name] = Judged(proba.argmax(axis=1), proba, proba.max(axis=1))
+        judged[name] = MethodAnswers(proba.argmax(axis=1), proba, proba.max(axis=1))
     return judged
 
 
@@ -213,7 +213,7 @@ def _mean_interval(values: np.ndarray) -> Interval:
     return Interval(mean, mean - error, mean + error)
 
 
-def measures(judged: Judged, codes: np.ndarray) -> dict[str, float]:
+def measures(judged: MethodAnswers, codes: np.ndarray) -> dict[str, float]:
     """Quality in numbers; NaN where the rows do not tell (AUC with one class only).
 
     As scikit-learn computes them, without its checks of the input, which would take most of the time of a bootstrap.
@@ -233,7 +233,9 @@ def _n_repeats(n_rows: int) -> int:
     return _N_RESAMPLES if n_rows <= _MOST_RESAMPLED else _N_PARTS
 
 
-def _measure(judged: Judged, codes: np.ndarray, seed: int, advance: Callable[[int], None]) -> dict[str, Interval]:
+def _measure(
+    judged: MethodAnswers, codes: np.ndarray, seed: int, advance: Callable[[int], None]
+) -> dict[str, Interval]:
     """Measures with intervals: Wilson's for the accuracy, else those of resampled rows, or of parts of many rows."""
     rng, n = np.random.default_rng(seed), len(codes)
     is_resampled = n <= _MOST_RESAMPLED
@@ -241,7 +243,7 @@ def _measure(judged: Judged, codes: np.ndarray, seed: int, advance: Callable[[in
     parts = [rng.integers(n, size=n) if is_resampled else order[i::_N_PARTS] for i in range(_n_repeats(n))]
     found = []
     for rows in parts:
-        found.append(measures(Judged(*(array[rows] for array in judged)), codes[rows]))
+        found.append(measures(MethodAnswers(*(array[rows] for array in judged)), codes[rows]))
         advance(1)
     whole = measures(judged, codes)
     interval = _bootstrap_interval if is_resampled else _interval_of_parts

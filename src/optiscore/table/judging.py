@@ -8,11 +8,11 @@ from .answers import thresholds_for
 from .evaluation import Evaluation, Rows, evaluate, read_rows
 from .table_model import TableModel
 from .tables import estimate_rows
-from .verdict import Verdict, decide
+from .verdict import Verdict, reach_verdict
 
 
-class Asked(NamedTuple):
-    """What to judge, and by what; the decimal separator is that of the training table where none is given."""
+class Query(NamedTuple):
+    """A model file, a table and limits; the decimal separator is that of the training table where none is given."""
 
     model: str
     test: str
@@ -31,11 +31,11 @@ class Judgement(NamedTuple):
     verdict: Verdict
 
 
-def judge(asked: Asked, progress: Progress) -> Judgement:
+def judge(asked: Query, progress: Progress) -> Judgement:
     """Read, evaluate, decide."""
     trained = TableModel.load(asked.model)
     thresholds = thresholds_for(trained.classifier, trained.least_typical, asked.abstain_below)
     with progress("reading", estimate_rows(asked.test)) as advance:
         rows = read_rows(trained, asked.test, asked.decimal, advance)
     evaluation = evaluate(trained, rows, thresholds, asked.seed, progress)
-    return Judgement(trained, rows, evaluation, decide(trained, evaluation, asked.required))
+    return Judgement(trained, rows, evaluation, reach_verdict(trained, evaluation, asked.required))

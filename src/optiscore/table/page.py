@@ -2,7 +2,7 @@
 
 import json
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment
@@ -12,10 +12,9 @@ from sklearn.metrics import confusion_matrix
 from .. import __version__
 from ..metrics import risk_coverage_curve
 from ..numerics.types import FloatArray
-from .answers import in_words
-from .evaluation import OURS, Evaluation, Judged, Rows
+from .answers import abstentions, ask, in_words
+from .evaluation import OURS, Evaluation, MethodAnswers, Rows
 from .judging import Judgement
-from .plane import draw
 from .show import count_rows, facts_of
 from .table_model import TableModel, percent, proportion
 from .verdict import kept_by_others
@@ -72,7 +71,7 @@ def _codes(rows: Rows) -> np.ndarray:
 
 
 def _rows(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str, Any]:
-    """What the slider and the list need of every row, or of some of very many; infinite factors become null."""
+    """Return the data of the slider and the list, for every row or some of very many; infinite factors are null."""
     answers, n = evaluation.answers, evaluation.n_rows
     shown = np.arange(n) if n <= _MAX_ROWS else np.sort(np.random.default_rng(0).permutation(n)[:_MAX_ROWS])
     sense = next(iter(answers.certainty))
@@ -106,13 +105,13 @@ def _posterior_range(classifier: Any, X: np.ndarray, evaluation: Evaluation, sho
     return None, None, ""
 
 
-def _curve(judged: Judged, codes: np.ndarray) -> dict[str, list[float]]:
+def _curve(judged: MethodAnswers, codes: np.ndarray) -> dict[str, list[float]]:
     coverage, risk, _ = risk_coverage_curve(judged.predicted == codes, judged.confidence)
     shown = np.unique(np.linspace(0, len(coverage) - 1, min(_MAX_CURVE, len(coverage))).round().astype(int))
     return {"coverage": coverage[shown].tolist(), "risk": risk[shown].tolist()}
 
 
-def _reliability(judged: Judged, codes: np.ndarray) -> dict[str, list[Any]]:
+def _reliability(judged: MethodAnswers, codes: np.ndarray) -> dict[str, list[Any]]:
     """Mean probability and fraction of right predictions with its interval, in ten bins of equal size."""
     top = judged.proba[np.arange(len(codes)), judged.predicted]
     right = judged.predicted == codes
@@ -160,3 +159,59 @@ def _short(values: FloatArray) -> FloatArray:
     """Numbers with no more digits than a picture of them shows."""
     span = np.ptp(values)
     return values.round(4 - int(np.floor(np.log10(span)))) if 1e-100 < span < 1e100 else values
+
+
+class Picture(NamedTuple):
+    """Coordinates of rows, names of the axes, and the decisions behind them where the plane is all there is."""
+
+    #: Where the rows lie; of shape (n_rows, 2).
+    coordinates: FloatArray
+    #: What the axes are.
+    axes: tuple[str, str]
+    #: A grid: "x", "y", predicted classes and whether the model decides there, if the rows have two features.
+    background: dict[str, Any] | None
+
+
+def draw(classifier: Any, X: FloatArray, predicted: np.ndarray, names: list[str], thresholds: Any) -> Picture | None:
+    """The picture of rows; None where they have one feature only."""
+    if X.shape[1] < 2:
+        return None
+    if X.shape[1] == 2:
+        return Picture(X, (names[0], names[1]), regions(classifier, X, thresholds))
+    axes = ("first discriminant direction", "second direction")
+    return Picture(discriminant_coordinates(X, predicted), axes, None)
+
+
+def discriminant_coordinates(X: FloatArray, groups: np.ndarray) -> FloatArray:
+    """The first two discriminant directions; where there is one only, the second is that of the largest spread.
+
+    In coordinates in which the spread within the groups is the identity, the means lie in the directions of the largest
+    spread between them.
+    """
+    spread = X.std(axis=0)
+    Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    members = groups[:, None] == np.unique(groups)
+    means = (members / members.sum(axis=0)).T @ Z
+    within = Z - members @ means
+    values, vectors = np.linalg.eigh(within.T @ within / len(Z) + 0.05 * np.eye(Z.shape[1]))
+    whitened = Z @ vectors / np.sqrt(values)
+    centres = members @ ((members / members.sum(axis=0)).T @ whitened)
+    first = _leading(centres) if members.shape[1] > 1 else _leading(whitened)
+    rest = np.eye(Z.shape[1]) - np.outer(first, first)
+    second = _leading((centres if members.shape[1] > 2 else Z @ vectors) @ rest)
+    return whitened @ np.stack([first, second]).T
+
+
+def _leading(rows: FloatArray) -> FloatArray:
+    return np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][0]
+
+
+def regions(classifier: Any, X: FloatArray, thresholds: Any, resolution: int = 120) -> dict[str, Any]:
+    """Predicted classes, and where the model decides, on a grid around rows of two features."""
+    low, high = np.quantile(X, [0.005, 0.995], axis=0)
+    margin = 0.15 * (high - low) + 1e-9
+    x, y = (np.linspace(a, b, resolution) for a, b in zip(low - margin, high + margin, strict=True))
+    answers = ask(classifier, np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
+    decided = abstentions(answers.certainty, thresholds) == ""
+    shape = resolution, resolution
+    return {"x": x, "y": y, "labels": answers.predicted.reshape(shape), "decided": decided.reshape(shape)}

@@ -18,8 +18,8 @@ from .tables import column_of, read_blocks, table_writer
 _COUNTED = 16
 
 
-class Wanted(NamedTuple):
-    """What predictions shall hold."""
+class OutputOptions(NamedTuple):
+    """Options of predictions."""
 
     #: Rows below one of these abstain.
     thresholds: dict[str, float]
@@ -35,7 +35,7 @@ class Wanted(NamedTuple):
 
 @dataclass
 class Tally:
-    """What the rows of a table came to."""
+    """Counts of predictions, reasons and new values."""
 
     n_rows: int = 0
     labels: Counter[str] = field(default_factory=Counter)
@@ -43,7 +43,9 @@ class Tally:
     unseen: Counter[str] = field(default_factory=Counter)
 
 
-def predict_file(trained: TableModel, source: str, out: str, wanted: Wanted, advance: Callable[[int], None]) -> Tally:
+def predict_file(
+    trained: TableModel, source: str, out: str, wanted: OutputOptions, advance: Callable[[int], None]
+) -> Tally:
     """Predict all rows of a table in blocks."""
     if wanted.interval is not None and not hasattr(trained.classifier, "predict_proba_interval"):
         raise ValueError(f"--interval: the {trained.kind} model has no intervals; train with --model moderated.")
@@ -62,7 +64,7 @@ def predict_file(trained: TableModel, source: str, out: str, wanted: Wanted, adv
     return tally
 
 
-def predict_table(trained: TableModel, table: pa.Table, source: str, wanted: Wanted, tally: Tally) -> pa.Table:
+def predict_table(trained: TableModel, table: pa.Table, source: str, wanted: OutputOptions, tally: Tally) -> pa.Table:
     """Predictions for the rows of a table."""
     frame = trained.frame(table, source)
     X = trained.features(frame)

@@ -1,4 +1,4 @@
-"""What a person should know of a trained model before relying on it: classes it never names, evidence it lacks."""
+"""Remarks on a trained model for a person who would rely on it: classes it never names, evidence it lacks."""
 
 from types import MappingProxyType
 

@@ -1,4 +1,4 @@
-"""Which model for a table: each is judged on rows that it has not seen, and the smallest log loss wins."""
+"""Which model for a table: candidates by the words of the command line, each judged on rows that it has not seen."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,142 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from .. import (
+    KernelDiscriminantClassifier,
+    ModeratedDiscriminantAnalysis,
+    OptimisticScoreClassifier,
+    OptimisticScoreClassifierCV,
+)
 from ..metrics import log_losses
 from ..numerics.types import FloatArray
+from ..robust.radii import check_radius_parameter
+from ..robust.rules import check_decision_rule
+from ..robust.scores.registry import get_likelihood
 from .preparation import new_values_allowed
+
+MODERATED, KERNEL, OPTIMISTIC = "moderated", "kernel", "optimistic"
+
+#: A moderated model whose classes share a covariance.
+SHARED = "moderated, shared covariance"
+
+
+class ModelOptions(NamedTuple):
+    """Options that belong to some models only; None where they are not given."""
+
+    covariance: str | None = None
+    priors: str | None = None
+    likelihood: str | None = None
+    radius: str | None = None
+    cv: bool = False
+    rule: str | None = None
+    pooling: float | None = None
+
+
+#: Which options go with which model.
+_BELONG = {
+    MODERATED: {"covariance", "priors"},
+    KERNEL: set[str](),
+    OPTIMISTIC: {"priors", "likelihood", "radius", "cv", "rule", "pooling"},
+}
+
+
+def candidates(model: str, settings: ModelOptions, *, no_rows: bool, seed: int) -> dict[str, Any]:
+    """Models by name, not fitted; the first is taken unless another is better."""
+    if model not in ("auto", *_BELONG):
+        raise ValueError(f"--model must be auto, {', '.join(_BELONG)}, got {model!r}.")
+    if model == KERNEL and no_rows:
+        raise ValueError("--no-rows: a kernel model keeps training rows; take --model moderated.")
+    given = {name for name, value in settings._asdict().items() if value is not None and value is not False}
+    names = [model]
+    if model == "auto":
+        names = [MODERATED] if given else [MODERATED, SHARED] if no_rows else [MODERATED, SHARED, KERNEL]
+    for option in sorted(given - _BELONG[names[0]]):
+        fitting = " or ".join(f"--model {name}" for name, options in _BELONG.items() if option in options)
+        raise ValueError(f"--{option} goes with {fitting}.")
+    makers = {MODERATED: _moderated, SHARED: _shared, KERNEL: _kernel, OPTIMISTIC: _optimistic}
+    return {name: makers[name](settings, seed) for name in names}
+
+
+def _moderated(settings: ModelOptions, seed: int) -> Any:
+    covariance = settings.covariance or "both"
+    if covariance not in ("both", "own", "shared"):
+        raise ValueError(f"--covariance must be both, own or shared, got {covariance!r}.")
+    return ModeratedDiscriminantAnalysis(covariance)  # type: ignore[arg-type] # checked above
+
+
+def _shared(settings: ModelOptions, seed: int) -> Any:
+    return ModeratedDiscriminantAnalysis("shared")
+
+
+def _kernel(settings: ModelOptions, seed: int) -> Any:
+    return KernelDiscriminantClassifier(random_state=seed)
+
+
+def _optimistic(settings: ModelOptions, seed: int) -> Any:
+    likelihood: Any = settings.likelihood or "gaussian"
+    rule = _number_or_name(settings.rule or "minimax")
+    if settings.cv and settings.radius is not None:
+        raise ValueError("--cv chooses the radii: leave out --radius.")
+    pooling = 0.0 if settings.pooling is None else settings.pooling
+    radius = _number_or_name(settings.radius or "clt")
+    classifier = OptimisticScoreClassifier(
+        likelihood,
+        radius=radius,
+        decision_rule=rule,
+        pooling=pooling,
+    )
+    check_decision_rule(rule)
+    check_radius_parameter(radius, classifier.quantile)
+    get_likelihood(likelihood)
+    if not 0 <= pooling <= 1:
+        raise ValueError(f"--pooling must be a number from 0 to 1, got {pooling:g}.")
+    if settings.cv:
+        return OptimisticScoreClassifierCV(likelihood, decision_rule=rule, poolings=[pooling])
+    return classifier
+
+
+def parse_priors(text: str, labels: np.ndarray) -> list[float]:
+    """Class probabilities in the order of the labels, from "equal" or "yes=0.2,no=0.8"."""
+    names = [str(label) for label in labels]
+    if text == "equal":
+        return [1 / len(names)] * len(names)
+    given: dict[str, float] = {}
+    for part in _pairs(text):
+        name, _, number = part.rpartition("=")
+        try:
+            if name.strip() in given:
+                raise ValueError
+            given[name.strip()] = float(number)
+        except ValueError:
+            raise ValueError(f"--priors: {part!r} is no probability of a class, such as {names[0]}=0.5.") from None
+    if sorted(given) != sorted(names) or not np.isclose(sum(given.values()), 1) or min(given.values()) <= 0:
+        raise ValueError(f"--priors must have a positive number for each of {', '.join(names)}, together 1.")
+    return [given[name] for name in names]
+
+
+def _pairs(text: str) -> list[str]:
+    """The parts between commas that have an equals sign each: labels may hold commas, too."""
+    pairs, pending = [], list[str]()
+    for part in text.split(","):
+        pending.append(part)
+        if "=" in part:
+            pairs.append(",".join(pending))
+            pending = []
+    return [*pairs, ",".join(pending)] if pending else pairs
+
+
+def _number_or_name(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
 
 #: Up to so many rows there are five folds, beyond three.
 _MOST_FIVE_FOLDS = 1_500
@@ -21,14 +152,9 @@ MOST_KERNEL_ROWS = 20_000
 #: Of more rows than this, so many random ones are judged, with some of every class.
 MOST_JUDGED, FEWEST_OF_A_CLASS = 20_000, 20
 
-MODERATED, KERNEL, OPTIMISTIC = "moderated", "kernel", "optimistic"
-
-#: A moderated model whose classes share a covariance.
-SHARED = "moderated, shared covariance"
-
 
 @dataclass(frozen=True)
-class Tried:
+class CandidateResult:
     """A model trained on all rows, and what models of its kind say of rows that they have not seen."""
 
     #: Its name on the command line.
@@ -50,8 +176,8 @@ class Tried:
         return float(self.losses.mean())
 
 
-class Trial(NamedTuple):
-    """What candidates are tried on."""
+class TrainingRows(NamedTuple):
+    """Training rows that candidates are judged on."""
 
     #: What classifiers are trained on; of shape (n_rows, n_features).
     features: np.ndarray
@@ -67,7 +193,7 @@ class Trial(NamedTuple):
     seed: int
 
 
-def try_model(name: str, classifier: Any, trial: Trial, advance: Callable[[int], None]) -> Tried:
+def judge_candidate(name: str, classifier: Any, trial: TrainingRows, advance: Callable[[int], None]) -> CandidateResult:
     """Train a model on all rows and judge its kind on rows left out; `advance` is told about each training."""
     labels, truth = trial.labels, trial.labels[trial.codes]
     fitted = clone(classifier).fit(trial.features, truth)
@@ -85,7 +211,7 @@ def try_model(name: str, classifier: Any, trial: Trial, advance: Callable[[int],
         advance(1)
     of = "" if len(judged) == len(truth) else f" of {len(judged):,} random rows"
     how = f"{n_folds}-fold cross-validation{of}"
-    return Tried(name, fitted, judged, predicted, log_losses(proba, codes), how)
+    return CandidateResult(name, fitted, judged, predicted, log_losses(proba, codes), how)
 
 
 def rows_to_judge(codes: np.ndarray, seed: int) -> np.ndarray:
@@ -104,7 +230,7 @@ def split_folds(codes: np.ndarray, seed: int) -> tuple[int, Iterator[tuple[np.nd
     return n_folds, StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes)
 
 
-def choose(tried: Sequence[Tried]) -> tuple[Tried, str]:
+def choose_model(tried: Sequence[CandidateResult]) -> tuple[CandidateResult, str]:
     """The model of the smallest log loss, and why; one that assumes a shared covariance must win beyond chance."""
     best, *others = sorted(tried, key=lambda each: each.log_loss)
     if not others:
@@ -120,3 +246,18 @@ def choose(tried: Sequence[Tried]) -> tuple[Tried, str]:
 
 def _take(rows: Any, where: np.ndarray) -> Any:
     return rows.iloc[where] if hasattr(rows, "iloc") else rows[where]
+
+
+def quadratic_discriminant() -> QuadraticDiscriminantAnalysis:
+    """QDA with a little ridge, for singular classes."""
+    return QuadraticDiscriminantAnalysis(reg_param=1e-3)
+
+
+def linear_discriminant() -> LinearDiscriminantAnalysis:
+    """LDA with automatic shrinkage."""
+    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+
+
+def logistic_regression() -> Any:
+    """Logistic regression on standardised features."""
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))

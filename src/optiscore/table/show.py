@@ -1,4 +1,4 @@
-"""What the commands print: tables for people, JSON for programs."""
+"""Output of the commands: tables for people, JSON for programs."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from .verdict import Verdict
 
 
 def facts_of(trained: TableModel) -> dict[str, Any]:
-    """What was learned, as plain values."""
+    """Return facts about a trained model as plain values."""
     model, (label, share) = trained.classifier, majority(trained)
     facts: dict[str, Any] = {
         "trained on": trained.source,
@@ -55,7 +55,9 @@ def facts_of(trained: TableModel) -> dict[str, Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float | bool | list | tuple)
+    if type(value) in (list, tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (str, int, float))
 
 
 def show_training(trained: TableModel, as_json: bool) -> None:
@@ -116,7 +118,7 @@ def _distinct(count: int) -> str:
 
 
 def plain_tally(tally: Tally, thresholds: dict[str, float], out: str, seconds: float) -> dict[str, Any]:
-    """What predictions came to, as plain values."""
+    """Return the tally of predictions as plain values."""
     return {
         "rows": tally.n_rows,
         "seconds": round(seconds, 3),
@@ -129,7 +131,7 @@ def plain_tally(tally: Tally, thresholds: dict[str, float], out: str, seconds: f
 
 
 def show_tally(tally: Tally, thresholds: dict[str, float], out: str, seconds: float) -> None:
-    """What predictions came to, in lines on standard error."""
+    """Print the tally of predictions in lines on standard error."""
     rate = tally.n_rows / max(seconds, 1e-9)
     lines = [f"{count_rows(tally.n_rows)} in {seconds:.1f} s ({rate:,.0f} per second) -> {out}"]
     n_abstained = tally.n_rows - tally.reasons[""]

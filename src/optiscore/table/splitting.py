@@ -1,4 +1,4 @@
-"""One table cut into two: rows for training, and rows that the model must not see before it is judged."""
+"""Tables to begin with: one that is cut into rows for training and rows to judge on, and an example."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
 
-from ..files.whole_files import all_or_none
-from .outputs import check_new
+from ..files.whole_files import all_or_none, check_new
 from .preparation import check_classes_of
 from .tables import check_suffix, column_of, read_table, table_writer
 
@@ -69,3 +70,17 @@ def _sample(labels: pa.ChunkedArray, fraction: float) -> np.ndarray:
         count = int(fraction * len(rows) + rng.random())
         drawn[rows[: min(count, max(len(rows) - _FEWEST_FOR_TRAINING, 0))]] = True
     return drawn
+
+
+def write_example(folder: Path, force: bool) -> list[Path]:
+    """scikit-learn's breast cancer table, three quarters of it for training and the rest for testing, as CSV."""
+    bunch = load_breast_cancer(as_frame=True)
+    frame = bunch.data.assign(diagnosis=bunch.target_names[bunch.target])
+    parts = train_test_split(frame, test_size=0.25, random_state=0, stratify=frame["diagnosis"])
+    paths = [folder / "train.csv", folder / "test.csv"]
+    for path in paths:
+        check_new(path, force)
+    with all_or_none(*paths) as written:
+        for part, path in zip(parts, written, strict=True):
+            path.write_bytes(part.to_csv(index=False).encode())
+    return paths

@@ -39,7 +39,7 @@ class Lent:
 
 
 def batches_of(stream: Any, opened: Callable[[Lent], Iterator[Any]]) -> Iterator[Any]:
-    """What Arrow reads from a stream; when this ends, however it does, none of its threads holds the stream any more.
+    """Yield what Arrow reads from a stream; when this ends, however it does, none of its threads holds the stream.
 
     One that still did while the interpreter leaves would want to tell Python so, and abort the process.
     """

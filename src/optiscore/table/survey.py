@@ -84,7 +84,7 @@ def survey_table(
 
 
 class _Surveyor:
-    """What is known of a table after some of its blocks."""
+    """Counts and a sample of a table, growing block by block."""
 
     def __init__(self, path: str, target: str, choices: Choices, sample: "_Sample") -> None:
         self._path, self._target, self._choices, self._sample = path, target, choices, sample
@@ -93,7 +93,7 @@ class _Surveyor:
         self._n_rows = self._n_unlabelled = 0
 
     def result(self) -> Survey:
-        """What all blocks together show."""
+        """Return the survey of all blocks together."""
         path, target = self._path, self._target
         if not self._n_rows + self._n_unlabelled:
             raise ValueError(f"{path} has no rows.")

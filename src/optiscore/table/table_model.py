@@ -65,7 +65,7 @@ def proportion(count: int, of: int) -> Interval:
 
 @dataclass(frozen=True)
 class TableModel:
-    """What `optiscore fit` saves."""
+    """A model that was trained on a table, and the facts about both that `optiscore fit` saves."""
 
     #: From frames to labels.
     pipeline: Pipeline
@@ -140,7 +140,7 @@ class TableModel:
         return self.kind == KERNEL
 
     def treatment(self, column: Column) -> str:
-        """What was done to a column, in words."""
+        """Return the treatment of a column in words."""
         return column.treatment(_NUMBERS[self.kind])
 
     def frame(self, table: pa.Table, path: str) -> pd.DataFrame:

@@ -14,9 +14,7 @@ from sklearn.pipeline import Pipeline
 from .. import ModeratedDiscriminantAnalysis
 from ..estimators.progress import Progress
 from .answers import FACTOR, STABILITY, TYPICALITY, ask, senses_of
-from .candidates import parse_priors
 from .columns import Choices, Column, mark_labels
-from .peers import linear_discriminant, logistic_regression, quadratic_discriminant
 from .preparation import check_classes_of, encode, labelled_rows, labels_of, make_model, new_values_allowed, to_frame
 from .seen_rows import SeenRows
 from .selection import (
@@ -24,12 +22,16 @@ from .selection import (
     MODERATED,
     MOST_KERNEL_ROWS,
     SHARED,
-    Trial,
-    Tried,
-    choose,
+    CandidateResult,
+    TrainingRows,
+    choose_model,
+    judge_candidate,
+    linear_discriminant,
+    logistic_regression,
+    parse_priors,
+    quadratic_discriminant,
     rows_to_judge,
     split_folds,
-    try_model,
 )
 from .survey import Survey, survey_table
 from .table_model import TableModel
@@ -51,7 +53,7 @@ _SURE = {STABILITY: 0.95, FACTOR: 1.0}
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train, and on what of a table."""
+    """A table, its columns and the models to train."""
 
     #: The table, and its column of labels.
     path: str
@@ -74,7 +76,7 @@ class Plan:
         return name == MODERATED or hasattr(classifier, "partial_fit")
 
 
-class _Prepared(NamedTuple):
+class _EncodedTable(NamedTuple):
     """A table as models see it: its columns as a frame and as features, labels, and the class of each row."""
 
     survey: Survey
@@ -100,7 +102,7 @@ def train(plan: Plan, n_rows: int | None, progress: Progress) -> TableModel:
     _check_classes(survey, plan)
     model, table = _prepare(plan, survey)
     tried = _try_all(plan, table, progress)
-    best, reason = choose(tried)
+    best, reason = choose_model(tried)
     model.steps[-1] = ("classifier", best.classifier)
     if not survey.is_whole:
         with progress("training", n_rows) as advance:
@@ -108,7 +110,7 @@ def train(plan: Plan, n_rows: int | None, progress: Progress) -> TableModel:
     return _described(plan, table, model, tried, best, reason)
 
 
-def _prepare(plan: Plan, survey: Survey) -> tuple[Pipeline, _Prepared]:
+def _prepare(plan: Plan, survey: Survey) -> tuple[Pipeline, _EncodedTable]:
     """A pipeline whose columns are encoded, without its classifier yet, and what comes out of it."""
     frame = to_frame(survey.table, survey.columns, plan.path)
     labels, codes = np.unique(survey.labels, return_inverse=True)
@@ -117,11 +119,16 @@ def _prepare(plan: Plan, survey: Survey) -> tuple[Pipeline, _Prepared]:
     # Encodings of text by the labels are cross-fitted here: the classifier and the others are trained on the same.
     with new_values_allowed():
         features = model[:-1].fit_transform(frame, survey.labels)
-    return model, _Prepared(survey, columns, frame, features, labels, codes)
+    return model, _EncodedTable(survey, columns, frame, features, labels, codes)
 
 
 def _described(
-    plan: Plan, table: _Prepared, model: Pipeline, tried: Sequence[Tried], best: Tried, reason: str
+    plan: Plan,
+    table: _EncodedTable,
+    model: Pipeline,
+    tried: Sequence[CandidateResult],
+    best: CandidateResult,
+    reason: str,
 ) -> TableModel:
     """The trained model with all that is known of it and of the table."""
     survey, columns, frame, features, labels, codes = table
@@ -152,7 +159,7 @@ def _described(
     )
 
 
-def _try_all(plan: Plan, table: _Prepared, progress: Progress) -> list[Tried]:
+def _try_all(plan: Plan, table: _EncodedTable, progress: Progress) -> list[CandidateResult]:
     """Each candidate that such a table allows, trained and judged."""
     candidates, codes = dict(plan.candidates), table.codes
     if plan.priors is not None:
@@ -167,10 +174,10 @@ def _try_all(plan: Plan, table: _Prepared, progress: Progress) -> list[Tried]:
     def make(classifier: Any) -> Any:
         return make_model(table.columns, classifier, plan.seed) if knows_labels else classifier
 
-    trial = Trial(table.features, make, rows, codes, table.labels, plan.seed)
+    trial = TrainingRows(table.features, make, rows, codes, table.labels, plan.seed)
     n_fits = (1 + split_folds(codes[rows_to_judge(codes, plan.seed)], plan.seed)[0]) * len(candidates)
     with progress(f"training {' and '.join(candidates)} on", n_fits) as advance:
-        return [try_model(name, classifier, trial, advance) for name, classifier in candidates.items()]
+        return [judge_candidate(name, classifier, trial, advance) for name, classifier in candidates.items()]
 
 
 def _fit_blocks(

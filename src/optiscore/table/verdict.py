@@ -68,7 +68,7 @@ class Verdict(NamedTuple):
     threshold: float | None = None
 
 
-def decide(trained: TableModel, evaluation: Evaluation, required: float) -> Verdict:
+def reach_verdict(trained: TableModel, evaluation: Evaluation, required: float) -> Verdict:
     """The verdict on rows of which a fraction has to be decided right; without labels, as far as that can be known."""
     if evaluation.n_trained_on:
         return _on_training_rows(evaluation)
@@ -355,7 +355,7 @@ def _by_own_probabilities(evaluation: Evaluation, required: float, unknown: str)
 
 
 def _retrain(evaluation: Evaluation) -> str:
-    """What to do about drift, if there is any."""
+    """Return advice about drift, if there is any."""
     if not evaluation.drift.moved:
         return ""
     if far := next((moved for moved in evaluation.drift.moved if moved.is_far), None):

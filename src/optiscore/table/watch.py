@@ -1,4 +1,4 @@
-"""What of a table is watched for drift: values, missing cells and categories, by column."""
+"""Features of a table that drift is told by: values, missing cells and categories, by column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _MOST_CHANGE = 2.5
 VALUE, MISSING, IS = "value", "missing", "is"
 
 
-class Moved(NamedTuple):
+class ColumnShift(NamedTuple):
     """A column that moved: in words, in which rows, how surely, and whether so far that its unit may have changed."""
 
     column: str
@@ -40,11 +40,11 @@ class TableDrift(NamedTuple):
     """Whether the rows of a table drifted, with at most five false alarms in a hundred for all columns together."""
 
     p_value: float | None
-    moved: list[Moved]
+    moved: list[ColumnShift]
 
     @property
     def sentence(self) -> str:
-        """What is known where no column moved so that it matters."""
+        """Return a sentence for rows in which no column moved so that it matters."""
         if self.p_value is None:
             return "drift cannot be assessed: too few rows, or no columns that are watched"
         if self.p_value <= _LEVEL:
@@ -59,7 +59,7 @@ class TableDrift(NamedTuple):
 
 @dataclass(frozen=True)
 class Watch:
-    """What is watched, a feature each, and what it was like in training."""
+    """Features that are watched, and their statistics in training."""
 
     #: What: its value, whether it is missing, or whether it is a value of a category.
     entries: list[list[str]]
@@ -75,15 +75,15 @@ class Watch:
     def compare(self, frame: pd.DataFrame, predicted: np.ndarray, labels: Sequence[str]) -> TableDrift:
         """Which columns of later rows moved."""
         found = self.reference.compare(_features(self.entries, frame), predicted)
-        told: dict[tuple[str, int | None], Moved] = {}
+        told: dict[tuple[str, int | None], ColumnShift] = {}
         # Where a feature moves, its distance from the median does, too; the place says more.
         for shift in sorted(found.found(_LEVEL), key=lambda each: each.is_spread):
             entry = self.entries[shift.feature]
             if abs(shift.change) >= _LEAST_CHANGE:
-                rows = "all rows" if shift.group is None else f"predicted {labels[shift.group]}"
+                rows = "all rows" if shift.label is None else f"predicted {labels[shift.label]}"
                 is_far = entry[1] == VALUE and abs(shift.change) >= _MOST_CHANGE
-                moved = Moved(entry[0], _in_words(entry, shift), rows, shift.p_value, is_far)
-                told.setdefault((entry[0], shift.group), moved)
+                moved = ColumnShift(entry[0], _in_words(entry, shift), rows, shift.p_value, is_far)
+                told.setdefault((entry[0], shift.label), moved)
         # Where columns moved in all rows, other rows get each label, and what moves within labels may follow from that.
         everywhere = [each for (_, group), each in told.items() if group is None]
         return TableDrift(found.p_value, sorted(everywhere or told.values(), key=lambda each: each.p_value))

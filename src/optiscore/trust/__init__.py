@@ -1,1 +1,1 @@
-"""What can be said of any classifier's probabilities: functions of arrays."""
+"""Functions of any classifier's probabilities: calibration, sets of labels."""

@@ -1,4 +1,4 @@
-"""What every extreme score has in common: one scalar function of alpha, found through one dual variable."""
+"""Base of the extreme scores: one scalar function of alpha, found through one dual variable."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -66,7 +66,7 @@ class Likelihood:
         return extreme(radius, n_features)
 
     def log_volume(self, logdet: float) -> float:
-        """What the units of the features add to the logarithm of the score.
+        """Return the part of the log score that depends on the units of the features.
 
         Parameters
         ----------
