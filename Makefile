@@ -1,6 +1,6 @@
 # The door to everything: what CI runs is what a person runs. `make help` lists it.
 .DEFAULT_GOAL := help
-.PHONY: help dist docs test test-slow test-oldest check format bench bench-scaling reproduce evidence clean
+.PHONY: help dist docs test test-slow test-oldest test-next check format bench bench-scaling reproduce evidence clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -36,6 +36,17 @@ $(OLDEST)/.has-test: pyproject.toml .ci/floors.py | $(BIN)/python
 OLDEST_SKIPS := tests/reproduction tests/table/test_page.py tests/table/test_real_tables.py
 test-oldest: $(OLDEST)/.has-test ## Run most tests with the oldest allowed versions
 	$(OLDEST)/bin/python -m pytest -n auto -m "not slow" $(addprefix --ignore=,$(OLDEST_SKIPS))
+
+# The newest pre-release of scikit-learn, where there is one beyond the version at hand.
+NEXT := .venv-next
+test-next: $(VENV)/.has-test ## Run the tests with scikit-learn's newest pre-release, if there is one
+	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check --dry-run --report - --pre --upgrade --no-deps scikit-learn \
+	    | grep -q '"name": "scikit-learn"'; then \
+	  $(BIN)/python -m venv $(NEXT) && \
+	  $(NEXT)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' && \
+	  $(NEXT)/bin/python -m pip install --quiet --disable-pip-version-check --pre --upgrade --no-deps scikit-learn && \
+	  $(NEXT)/bin/python -m pytest -n auto -m "not slow" $(addprefix --ignore=,$(OLDEST_SKIPS)); \
+	else echo "there is no pre-release of scikit-learn beyond the version at hand: nothing to test"; fi
 
 check: $(VENV)/.has-check ## Lint, formatting, types and layers
 	$(BIN)/ruff check
@@ -92,5 +103,5 @@ evidence: $(VENV)/.has-cli $(VENV)/.has-conformal ## Show when to use what, and 
 	$(BIN)/python -m reproduction evidence
 
 clean: ## Remove the virtual environment and all caches
-	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist $(SITE) $(GENERATED)
+	rm -rf $(VENV) $(OLDEST) $(NEXT) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist $(SITE) $(GENERATED)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,10 +12,11 @@ from kinds import SETTINGS, blobs
 from scikit_learn_checks import scikit_learn_checks
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
+from sklearn import __version__ as sklearn_version
 from sklearn.base import clone
 from sklearn.covariance import EmpiricalCovariance, GraphicalLasso, LedoitWolf, MinCovDet, ledoit_wolf
 from sklearn.datasets import load_iris
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,6 +24,8 @@ from threadpoolctl import threadpool_info
 
 from optiscore import OptimisticScoreClassifier, RidgeCovariance, clt_radius, empirical_radius, log_score
 from optiscore.scores import LIKELIHOODS
+
+SKLEARN = tuple(map(int, sklearn_version.split(".")[:2]))
 
 
 @scikit_learn_checks(
@@ -59,6 +62,16 @@ def test_radius_zero_is_qda(n_classes, rule):
     if n_classes == 2:
         expected = log_joint[:, 1] - log_joint[:, 0]
         np.testing.assert_allclose(ours.decision_function(points), expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.skipif(SKLEARN < (1, 8), reason="scikit-learn's QDA takes no covariance estimator before 1.8")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_radius_zero_is_scikit_learns_qda(n_classes):
+    """With the same covariances; what its own are divided by, n or n - 1, depends on its version."""
+    X, y = blobs(n_classes, d=2)
+    ours = OptimisticScoreClassifier(radius=0, decision_rule="prior", covariance_estimator=EmpiricalCovariance())
+    qda = QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=EmpiricalCovariance()).fit(X, y)
+    np.testing.assert_allclose(ours.fit(X, y).predict_proba(grid(X)), qda.predict_proba(grid(X)), atol=1e-8)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -25,8 +25,9 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
     Each class has a nominal mean and covariance, and a ball of plausible moments around them: all those whose
     `moment_divergence` from the nominal ones is at most the class's radius. A sample is judged by its best plausible
     score under each class (rules "tuned", "prior" or a number), or by best and worst together ("minimax").
-    Radius 0 with the rule "prior" gives back discriminant analysis, with `EmpiricalCovariance()` to all digits:
-    quadratic, with ``pooling=1`` linear; with the nonparametric likelihood the Mahalanobis distance classifier.
+    Radius 0 with the rule "prior" gives back discriminant analysis: quadratic, with ``pooling=1`` linear, to all digits
+    where covariances are the same (scikit-learn's with `EmpiricalCovariance()`; its solver "svd" divides by n - 1, or
+    by n in later versions); with the nonparametric likelihood the Mahalanobis distance classifier.
 
     Parameters
     ----------
