@@ -1,4 +1,4 @@
-"""Model files of every kind, with their answers, as this version writes them: `python tests/stored_models.py` does."""
+"""Model files of every kind, with their answers: `python tests/stored_models.py` writes what is not there yet.
 
 Files that are there are kept for ever: later versions must open them. A new kind, or a new format, adds to them.
 """
