@@ -96,10 +96,10 @@ bench-scaling: $(VENV)/.has-test ## Measure fit on Dask and simulate large clust
 	$(BIN)/python benchmarks/dask_fit.py --store results/speed
 	$(BIN)/python benchmarks/cluster_simulation.py --store results/speed
 
-reproduce: $(VENV)/.has-cli ## Compute all tables and figures of the paper (minutes) and write results/report.html
+reproduce: $(VENV)/.has-reproduction ## Compute all tables and figures of the paper (minutes) and write results/report.html
 	$(BIN)/python -m reproduction paper
 
-evidence: $(VENV)/.has-cli $(VENV)/.has-conformal ## Show when to use what, and when not (some 30 minutes) and write results/evidence.html
+evidence: $(VENV)/.has-reproduction $(VENV)/.has-conformal ## Show when to use what, and when not (some 30 minutes) and write results/evidence.html
 	$(BIN)/python -m reproduction evidence
 
 clean: ## Remove the virtual environment and all caches

