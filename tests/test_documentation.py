@@ -129,3 +129,13 @@ def test_versions_agree():
     assert f"version: {version}\n" in citation
     assert f"date-released: {date[1]}\n" in citation
     assert f"version = {{{version}}}" in (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", optiscore.__all__)
+def test_help_shows_names_and_defaults(name):
+    """As for scikit-learn's classes; the union that NumPy's ArrayLike stands for fills pages."""
+    public = getattr(optiscore, name)
+    methods = [getattr(public, each) for each in dir(public) if not each.startswith("_")] if name[0].isupper() else []
+    for function in [public, *methods]:
+        if inspect.isfunction(function) or inspect.isclass(function):
+            assert "_NestedSequence" not in str(inspect.signature(function)), function

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .documented import plain_signature
 from .numerics.types import FloatArray
 
 __all__ = ["make_chi_square", "make_plane_classes"]
@@ -11,6 +12,7 @@ PLANE_MEANS = np.array([[0.0, 1.0], [1.0, 0.0]])
 PLANE_COVARIANCES = np.array([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.5], [0.5, 1.0]]])
 
 
+@plain_signature
 def make_chi_square(
     n_samples: int, n_features: int = 20, *, n_sets: int = 1, random_state: int | None = None
 ) -> FloatArray:
@@ -46,6 +48,7 @@ def make_chi_square(
     return samples
 
 
+@plain_signature
 def make_plane_classes(n_per_class: int = 1000, *, random_state: int | None = None) -> tuple[FloatArray, np.ndarray]:
     """Two Gaussian classes in the plane (paper, Figures 2 and 3).
 

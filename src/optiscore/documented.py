@@ -1,9 +1,30 @@
-"""Where an estimator is documented: its HTML representation links to its page of the reference."""
+"""How public names show themselves: where the site documents an estimator, and signatures that help() prints short."""
 
-from typing import ClassVar
+import inspect
+from types import FunctionType
+from typing import Any, ClassVar, TypeVar
 
 #: Address of the documentation of the last release.
 SITE = "https://optiscore.readthedocs.io/en/stable"
+
+Function = TypeVar("Function")
+
+
+def plain_signature(function: Function) -> Function:
+    """Decorator: help() shows names and defaults, as of scikit-learn's functions; type checkers see types as well."""
+    if isinstance(function, FunctionType):
+        plain, signature = inspect.Parameter.empty, inspect.signature(function)
+        parameters = [each.replace(annotation=plain) for each in signature.parameters.values()]
+        vars(function)["__signature__"] = signature.replace(parameters=parameters, return_annotation=plain)
+    return function
+
+
+def plain_signatures(cls: Function) -> Function:
+    """Decorator: the same for the methods of a class."""
+    for name in vars(cls):
+        if name == "__init__" or not name.startswith("_"):
+            plain_signature(getattr(cls, name))
+    return cls
 
 
 class Documented:
@@ -12,6 +33,10 @@ class Documented:
     _doc_link_module = "optiscore"
     _doc_link_template = f"{SITE}/reference/generated/{{package}}.{{name}}.html"
     _public_package: ClassVar[str] = "optiscore"
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        plain_signatures(cls)
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"package": self._public_package, "name": type(self).__name__}

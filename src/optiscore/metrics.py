@@ -4,11 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
+from .documented import plain_signature
 from .numerics.types import FloatArray
 
 __all__ = ["area_under_risk_coverage", "log_losses", "mean_log_loss", "risk_coverage_curve"]
 
 
+@plain_signature
 def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Error rate of the predictions that are kept, for every fraction that may be kept.
 
@@ -48,6 +50,7 @@ def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> tuple[Floa
     return kept / len(order), np.cumsum(wrong[order])[last] / kept, ordered[last]
 
 
+@plain_signature
 def area_under_risk_coverage(correct: ArrayLike, confidence: ArrayLike) -> float:
     """Mean error rate of the predictions that are kept, over all numbers of samples that may be kept.
 
@@ -94,6 +97,7 @@ def _check(correct: ArrayLike, confidence: ArrayLike) -> tuple[FloatArray, Float
     return 1.0 - right.astype(bool), values
 
 
+@plain_signature
 def mean_log_loss(proba: ArrayLike, codes: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Mean negative log probability of the true classes: scikit-learn's log_loss, from indices of classes.
 
@@ -121,6 +125,7 @@ def mean_log_loss(proba: ArrayLike, codes: ArrayLike, sample_weight: ArrayLike |
     return float(np.average(log_losses(proba, codes), weights=weights))
 
 
+@plain_signature
 def log_losses(proba: ArrayLike, codes: ArrayLike) -> FloatArray:
     """Negative log probability of the true class of each sample; their mean is `mean_log_loss`.
 

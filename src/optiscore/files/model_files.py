@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..documented import plain_signature
 from .archive import check_archive
 from .members import RefusedError
 from .schemas import SCHEMAS
@@ -29,6 +30,7 @@ _TRUSTED = (
 )
 
 
+@plain_signature
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a file that is safe to open.
 
@@ -77,6 +79,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     write_atomically(path, content)
 
 
+@plain_signature
 def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     """Read an estimator that `save` wrote; nothing in the file is run.
 

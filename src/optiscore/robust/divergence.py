@@ -4,10 +4,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh
 
+from ..documented import plain_signature
 from ..moments.factors import check_covariance, check_mean
 from ..moments.stein import stein_loss
 
 
+@plain_signature
 def moment_divergence(mean_1: ArrayLike, cov_1: ArrayLike, mean_2: ArrayLike, cov_2: ArrayLike) -> float:
     r"""Divergence of moments (1) from moments (2), twice the Kullback-Leibler divergence of the two Gaussians.
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dtrtri
 from scipy.special import gammaincinv
 
+from ..documented import plain_signatures
 from ..moments.factors import Factor, check_covariance, check_mean, factorise, finite_array
 from ..numerics.root_finding import find_root
 from ..numerics.types import BoolArray, FloatArray
@@ -27,6 +28,7 @@ _BLOCK, _MAX_TERMS = 4096, 1_000_000
 _SMALLEST = 1e-100
 
 
+@plain_signatures
 class LimitLaw:
     """Distribution of sum_i lambda_i chi2_i with independent chi-squares of one degree of freedom (paper, Theorem 2.2).
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
+from ..documented import plain_signature
 from ..estimators.validation import by_label, numbers_per_class
 from ..moments.factors import finite_array
 from ..moments.labelled import ClassData
@@ -18,6 +19,7 @@ from .log_scores import NominalMoments
 from .scores.base import RADIUS_CEILING
 
 
+@plain_signature
 def clt_radius(n_samples: float, n_features: int, quantile: float = 0.5) -> float:
     """Radius for moments estimated from Gaussian samples (paper, Corollary 2.3).
 
@@ -53,6 +55,7 @@ def clt_radius(n_samples: float, n_features: int, quantile: float = 0.5) -> floa
     return float(2 * gammaincinv(freedom / 2, quantile) / n_samples)
 
 
+@plain_signature
 def empirical_radius(
     X: ArrayLike,
     quantile: float = 0.5,

@@ -3,12 +3,14 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...documented import plain_signature
 from ...moments.factors import Factor, check_covariance, check_mean, check_points, check_radius, squared_distances
 from ...numerics.types import FloatArray
 from .base import ALPHA_CEILING, ALPHA_FLOOR
 from .registry import Likelihood, LikelihoodName, Side, get_likelihood
 
 
+@plain_signature
 def log_score(
     X: ArrayLike,
     mean: ArrayLike,
@@ -66,6 +68,7 @@ def log_score(
     return result + result.dtype.type(kind.log_volume(factor.logdet))
 
 
+@plain_signature
 def extremal_moments(
     x: ArrayLike,
     mean: ArrayLike,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from ...documented import plain_signature
 from .base import ExtremeScore
 from .fixed_mean import FixedMeanOptimistic, FixedMeanPessimistic
 from .gaussian import GaussianOptimistic, GaussianPessimistic
@@ -93,6 +94,7 @@ LIKELIHOODS: Mapping[str, Likelihood] = MappingProxyType(
 )
 
 
+@plain_signature
 def get_likelihood(likelihood: LikelihoodName | Likelihood) -> Likelihood:
     """A likelihood by name, or the object itself.
 
