@@ -1,7 +1,6 @@
 """Blocks on a cluster: a function of each, a tree that reduces the results to one, and methods that are lazy."""
 
 from collections.abc import Callable, Sequence
-from enum import Enum
 from functools import wraps
 from typing import Any
 from uuid import uuid4
@@ -157,17 +156,7 @@ def _aligned(vector: Any, X: Any, name: str) -> Any:
     return vector.rechunk((lengths,))
 
 
-class Width(Enum):
-    """How many numbers a method gives per sample."""
-
-    ONE = "one"
-    CLASSES = "one per class"
-    MARGINS = "one for two classes, else one per class"
-    PAIR = "two arrays of one per class"
-    TWO = "two arrays of one"
-
-
-def lazy(method: Callable[..., Any], width: Width) -> Callable[..., Any]:
+def lazy(method: Callable[..., Any]) -> Callable[..., Any]:
     """The method of a fitted classifier, lazy for Dask's collections and as it was for everything else."""
 
     @wraps(method)
@@ -184,11 +173,11 @@ def lazy(method: Callable[..., Any], width: Width) -> Callable[..., Any]:
         # What one sample gets tells the types and the widths of all.
         example = of_block(np.zeros((1, samples.shape[1]), dtype=_float_type(samples.dtype)))
         name = method.__name__
-        if width is Width.TWO:
+        if not isinstance(example, tuple):
+            return _map(of_block, samples, example, name)
+        if example[0].ndim == 1:
             first = _map(lambda block: of_block(block)[0], samples, example[0], name)
             return first, _map(lambda block: of_block(block)[1], samples, example[1], name)
-        if width is not Width.PAIR:
-            return _map(of_block, samples, example, name)
         wide = np.concatenate(example, axis=1)
         both = _map(lambda block: np.concatenate(of_block(block), axis=1), samples, wide, name)
         n_classes = len(model.classes_)

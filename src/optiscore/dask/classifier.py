@@ -11,7 +11,7 @@ from ..robust.learning import ScoredClasses
 from ..robust.log_scores import ScoreModel
 from ..robust.rules import given_offsets, is_tuned
 from ..robust.tuning import thinning, tuned_offsets
-from .blocks import Width, is_lazy, lazy, map_boxes, map_labelled, reduce_tree
+from .blocks import map_boxes, map_labelled, reduce_tree
 from .estimator import LazyClassifier, check_block, in_memory_only
 
 
@@ -52,24 +52,7 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
 
     _parent = Parent
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn moments, radii and offsets from labelled samples.
-
-        Parameters
-        ----------
-        X : dask array of shape (n_samples, n_features) or dask data frame
-            Samples.
-        y : dask array or series of shape (n_samples,)
-            Labels.
-        sample_weight : dask array or series of shape (n_samples,), default=None
-            Weights >= 0, as in memory.
-
-        Returns
-        -------
-        self : OptimisticScoreClassifier
-        """
-        if not is_lazy(X):
-            return super().fit(X, y, sample_weight)
+    def _fit_lazily(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._check_parameters()
         self._check_for_sums()
         with self._learning():
@@ -82,14 +65,6 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
             return self._keep(**known.results(labels, self.decision_rule, offsets, None))
 
     partial_fit = in_memory_only(Parent.partial_fit, Parent._check_for_blocks)
-    predict = lazy(Parent.predict, Width.ONE)
-    decision_function = lazy(Parent.decision_function, Width.MARGINS)
-    predict_log_proba = lazy(Parent.predict_log_proba, Width.CLASSES)
-    predict_proba = lazy(Parent.predict_proba, Width.CLASSES)
-    log_score_bounds = lazy(Parent.log_score_bounds, Width.PAIR)
-    predict_proba_bounds = lazy(Parent.predict_proba_bounds, Width.PAIR)
-    undominated = lazy(Parent.undominated, Width.CLASSES)
-    certified_factor = lazy(Parent.certified_factor, Width.ONE)
 
 
 class _BlockScores(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import dask.array as da
 import numpy as np
@@ -22,7 +22,14 @@ from ..moments.labelled import (
 )
 from ..moments.sums import MomentSums
 from ..numerics.types import FloatArray
-from .blocks import is_frame, is_lazy, is_number, map_labelled, reduce_tree
+from .blocks import is_frame, is_lazy, is_number, lazy, map_labelled, reduce_tree
+
+# Methods that are lazy for Dask's collections, where the classifier in memory has them.
+_LAZY = (
+    *("predict", "decision_function", "predict_log_proba", "predict_proba", "predict_set", "undominated"),
+    *("predict_proba_bounds", "log_score_bounds", "certified_factor", "nominal_proba", "predict_proba_interval"),
+    *("likelihood_ratio", "stability", "typicality", "score_samples"),
+)
 
 _FLOATS = [np.float64, np.float32]
 
@@ -35,6 +42,36 @@ class LazyClassifier(Results):
 
     _parent: ClassVar[Any]
     _public_package = "optiscore.dask"
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        for name in _LAZY:
+            if method := getattr(cls._parent, name, None):
+                setattr(cls, name, lazy(method))
+        super().__init_subclass__(**keywords)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from labelled samples.
+
+        Parameters
+        ----------
+        X : dask array of shape (n_samples, n_features) or dask data frame
+            Samples.
+        y : dask array or series of shape (n_samples,)
+            Labels.
+        sample_weight : dask array or series of shape (n_samples,), default=None
+            Weights >= 0, as in memory.
+
+        Returns
+        -------
+        self : classifier
+        """
+        if is_lazy(X):
+            return self._fit_lazily(X, y, sample_weight)
+        fitted: Self = self._parent.fit(self, X, y, sample_weight)
+        return fitted
+
+    def _fit_lazily(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        raise NotImplementedError
 
     def _known_from_blocks(
         self, X: Any, y: Any, sample_weight: Any, transform: Callable[[FloatArray], FloatArray] | None = None

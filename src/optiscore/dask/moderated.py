@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 from ..moderated.classifier import ModeratedDiscriminantAnalysis as Parent
-from .blocks import Width, is_lazy, lazy
 from .estimator import LazyClassifier, in_memory_only
 
 
@@ -32,38 +31,10 @@ class ModeratedDiscriminantAnalysis(LazyClassifier, Parent):
 
     _parent = Parent
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the moments from labelled samples.
-
-        Parameters
-        ----------
-        X : dask array of shape (n_samples, n_features) or dask data frame
-            Samples.
-        y : dask array or series of shape (n_samples,)
-            Labels.
-        sample_weight : dask array or series of shape (n_samples,), default=None
-            Weights >= 0, as in memory.
-
-        Returns
-        -------
-        self : ModeratedDiscriminantAnalysis
-        """
-        if not is_lazy(X):
-            return super().fit(X, y, sample_weight)
+    def _fit_lazily(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._check_for_blocks()
         with self._learning():
             labels, known, _ = self._known_from_blocks(X, y, sample_weight, self._transform())
             return self._learn(labels, known, self.feature_map)
 
     partial_fit = in_memory_only(Parent.partial_fit, Parent._check_for_blocks)
-    predict = lazy(Parent.predict, Width.ONE)
-    decision_function = lazy(Parent.decision_function, Width.MARGINS)
-    predict_log_proba = lazy(Parent.predict_log_proba, Width.CLASSES)
-    predict_proba = lazy(Parent.predict_proba, Width.CLASSES)
-    nominal_proba = lazy(Parent.nominal_proba, Width.CLASSES)
-    predict_proba_interval = lazy(Parent.predict_proba_interval, Width.PAIR)
-    likelihood_ratio = lazy(Parent.likelihood_ratio, Width.TWO)
-    stability = lazy(Parent.stability, Width.ONE)
-    predict_set = lazy(Parent.predict_set, Width.CLASSES)
-    typicality = lazy(Parent.typicality, Width.ONE)
-    score_samples = lazy(Parent.score_samples, Width.ONE)
