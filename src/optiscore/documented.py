@@ -1,4 +1,4 @@
-"""How public names show themselves: where the site documents an estimator, and signatures that help() prints short."""
+"""How public names show themselves: short signatures, sections that docstrings share, links to the site."""
 
 import inspect
 from types import FunctionType
@@ -9,6 +9,19 @@ SITE = "https://optiscore.readthedocs.io/en/stable"
 
 Function = TypeVar("Function")
 
+# Sections that methods of samples alone, and all estimators, have in common.
+_SAMPLES = """Parameters
+----------
+X : array-like of shape (n_samples, n_features)
+    Samples.
+
+"""
+_FEATURES = """n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features, where X had them.
+"""
+
 
 def plain_signature(function: Function) -> Function:
     """Decorator: help() shows names and defaults, as of scikit-learn's functions; type checkers see types as well."""
@@ -16,6 +29,9 @@ def plain_signature(function: Function) -> Function:
         plain, signature = inspect.Parameter.empty, inspect.signature(function)
         parameters = [each.replace(annotation=plain) for each in signature.parameters.values()]
         vars(function)["__signature__"] = signature.replace(parameters=parameters, return_annotation=plain)
+        doc = inspect.cleandoc(function.__doc__ or "")
+        if list(signature.parameters) == ["self", "X"] and "Parameters\n" not in doc:
+            function.__doc__ = doc.replace("Returns\n", f"{_SAMPLES}Returns\n", 1)
     return function
 
 
@@ -37,6 +53,10 @@ class Documented:
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         plain_signatures(cls)
+        head, attributes, rest = inspect.cleandoc(cls.__doc__ or "").partition("\nAttributes\n")
+        if attributes and "n_features_in_" not in rest:
+            own, blank, others = rest.partition("\n\n")
+            cls.__doc__ = f"{head}{attributes}{own}\n{_FEATURES}{blank[1:]}{others}"
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"package": self._public_package, "name": type(self).__name__}

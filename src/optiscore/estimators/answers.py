@@ -51,11 +51,6 @@ class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn ha
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the labels of samples.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         ndarray of shape (n_samples,)
@@ -65,11 +60,6 @@ class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn ha
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------
@@ -81,11 +71,6 @@ class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn ha
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
         """Return the logarithms of `predict_proba`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
@@ -95,11 +80,6 @@ class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn ha
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return what the decisions are taken by: the largest column, or the sign where there are two classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------

@@ -85,10 +85,6 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     typicality_ : TypicalityModel or None
         Gaussian classes of the features themselves, for `typicality`; None for more than 1,000 features, whose
         covariances would take most of the time and of the model.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had them.
 
     See Also
     --------
@@ -224,11 +220,6 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     def typicality(self, X: ArrayLike) -> FloatArray:
         """How usual samples are: the p-value of the distance to the nearest class, in the features themselves.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         ndarray of shape (n_samples,)
@@ -258,11 +249,6 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     @only_if(_check_one_map)
     def nominal_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities by the Gaussian models of the one map, with the moments of its coordinates taken as exact.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------
@@ -308,11 +294,6 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     @only_if(_check_one_map)
     def stability(self, X: ArrayLike) -> FloatArray:
         """How surely the predicted label is that of the best Gaussian models of the one map's coordinates.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------

@@ -99,10 +99,6 @@ class KernelDiscriminantMap(
     results_ : dict of ndarray
         What was tried, ready for a data frame: "kernel", "scaling", "ridge", "squared_error" (leave-one-out) and
         "n_rows", the number of rows it was tried on.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had them.
 
     See Also
     --------

@@ -83,11 +83,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes, moderated by the sampling error: for predictions and decisions.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
@@ -98,11 +93,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
 
     def nominal_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes with the moments taken as exact, as plain discriminant analysis has them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------
@@ -142,11 +132,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
     def likelihood_ratio(self, X: ArrayLike) -> tuple[FloatArray, np.ndarray]:
         """Evidence of the training samples for the predicted labels: twice the log likelihood ratio that another costs.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         ratio : ndarray of shape (n_samples,)
@@ -159,11 +144,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
 
     def stability(self, X: ArrayLike) -> FloatArray:
         """How surely the predicted label is that of the best classifier of this kind, given the sampling error.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------
@@ -180,11 +160,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
 
     def typicality(self, X: ArrayLike) -> FloatArray:
         """How usual samples are: the p-value of the distance to the nearest class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------
@@ -203,11 +178,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
 
     def score_samples(self, X: ArrayLike) -> FloatArray:
         """Log density of samples under all classes together, in the mapped features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------

@@ -67,10 +67,6 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         from the class means; 0 for Gaussian samples. Intervals depend on the first, `typicality` on the second.
     feature_map_ : PowerTransform, transformer or None
         The fitted map; its method ``transform`` maps samples.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had them.
 
     See Also
     --------

@@ -136,11 +136,6 @@ class WorstCaseAnswers(Answers):
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return what the decisions are taken by: the largest column, or the sign where there are two classes.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
@@ -158,11 +153,6 @@ class WorstCaseAnswers(Answers):
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return probabilities of the classes, the largest being that of the predicted one.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
@@ -174,11 +164,6 @@ class WorstCaseAnswers(Answers):
 
     def log_score_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the worst and the best plausible log score of each sample under each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------
@@ -195,11 +180,6 @@ class WorstCaseAnswers(Answers):
     def predict_proba_bounds(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest posterior of each class over all plausible moments, for `priors_`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         lower, upper : ndarray of shape (n_samples, n_classes)
@@ -214,11 +194,6 @@ class WorstCaseAnswers(Answers):
     def undominated(self, X: ArrayLike) -> BoolArray:
         """Return the classes that no other class dominates under all plausible moments, for the priors `priors_`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
         Returns
         -------
         ndarray of shape (n_samples, n_classes) of bool
@@ -232,11 +207,6 @@ class WorstCaseAnswers(Answers):
 
     def certified_factor(self, X: ArrayLike) -> FloatArray:
         """Return the largest factor on all radii under which the predicted label stays certified.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------
@@ -253,11 +223,6 @@ class WorstCaseAnswers(Answers):
 
     def assess(self, X: ArrayLike) -> Assessment:
         """Return all answers to samples from one pass over their distances.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
 
         Returns
         -------

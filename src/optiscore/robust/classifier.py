@@ -77,10 +77,6 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
         The kind of score.
     decision_rule_ : {"offsets", "prior", "minimax"}
         The kind of rule; "offsets" are those that were tuned or given.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had them.
 
     See Also
     --------

@@ -100,10 +100,6 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
         Number of folds.
     classes_, class_count_, priors_, means_, covariances_, radii_, offsets_, likelihood_, decision_rule_
         Those of `best_estimator_`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had them.
 
     See Also
     --------
