@@ -133,7 +133,14 @@ def test_formats_give_the_same_predictions(folder, suffix, tmp_path):
 
 
 def test_standard_streams(folder):
-    command = [sys.executable, "-m", "optiscore.table", "predict", str(folder / "model.skops"), "-"]
+    command = [
+        sys.executable,
+        "-c",
+        "from optiscore.table import main; main()",
+        "predict",
+        str(folder / "model.skops"),
+        "-",
+    ]
     content = (folder / "test.csv").read_bytes()
     plain, compressed = (
         subprocess.run(command, input=data, capture_output=True, check=True).stdout

@@ -4,11 +4,13 @@ import contextlib
 import gzip
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,7 @@ from command import call, posix_only
 
 from optiscore.table import streams, tables
 
-COMMAND = [sys.executable, "-m", "optiscore.table"]
+COMMAND = [shutil.which("optiscore", path=Path(sys.executable).parent)]
 
 
 def refused(*arguments):

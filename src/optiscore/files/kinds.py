@@ -30,8 +30,7 @@ class Kind(NamedTuple):
     """
 
     name: str
-    module: str
-    type_name: str
+    path: str
     members: Members
     attributes: Sequence[str] | None = None
 
@@ -202,22 +201,18 @@ _TABLE = Members(
     together=_table,
 )
 _ALL = (
-    Kind("OptimisticScoreClassifier", "robust.classifier", "OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)),
+    Kind("OptimisticScoreClassifier", "robust.classifier.OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)),
     Kind(
         "OptimisticScoreClassifierCV",
-        "robust.classifier_cv",
-        "OptimisticScoreClassifierCV",
+        "robust.classifier_cv.OptimisticScoreClassifierCV",
         Members({**_OPTIMISTIC, **_SEARCH}, _NAMES, together=_search),
     ),
-    Kind("ModeratedDiscriminantAnalysis", "moderated.classifier", "ModeratedDiscriminantAnalysis", _MODERATED),
-    Kind(
-        "dask.OptimisticScoreClassifier", "dask.classifier", "OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)
-    ),
-    Kind("dask.ModeratedDiscriminantAnalysis", "dask.moderated", "ModeratedDiscriminantAnalysis", _MODERATED),
+    Kind("ModeratedDiscriminantAnalysis", "moderated.classifier.ModeratedDiscriminantAnalysis", _MODERATED),
+    Kind("dask.OptimisticScoreClassifier", "dask.classifier.OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)),
+    Kind("dask.ModeratedDiscriminantAnalysis", "dask.moderated.ModeratedDiscriminantAnalysis", _MODERATED),
     Kind(
         "KernelDiscriminantClassifier",
-        "kernel.classifier",
-        "KernelDiscriminantClassifier",
+        "kernel.classifier.KernelDiscriminantClassifier",
         Members(
             {
                 "classes_": LABELS,
@@ -236,8 +231,7 @@ _ALL = (
     ),
     Kind(
         "KernelDiscriminantMap",
-        "kernel.map",
-        "KernelDiscriminantMap",
+        "kernel.map.KernelDiscriminantMap",
         Members(
             {
                 "classes_": LABELS,
@@ -251,17 +245,15 @@ _ALL = (
     ),
     Kind(
         "PowerMap",
-        "moderated.power",
-        "PowerMap",
+        "moderated.power.PowerMap",
         Members({**_D, **{f"{name}_": kind for name, kind in _POWER.items()}}, _NAMES),
     ),
-    Kind("RidgeCovariance", "moments.covariance", "RidgeCovariance", Members({})),
-    Kind("DateParts", "table.dates", "DateParts", Members({})),
-    Kind("CellTexts", "table.texts", "CellTexts", Members({})),
+    Kind("RidgeCovariance", "moments.covariance.RidgeCovariance", Members({})),
+    Kind("DateParts", "table.dates.DateParts", Members({})),
+    Kind("CellTexts", "table.texts.CellTexts", Members({})),
     Kind(
         "drift reference",
-        "drift",
-        "DriftReference",
+        "drift.DriftReference",
         Members(
             {
                 "center": numbers("p"),
@@ -275,18 +267,16 @@ _ALL = (
         ),
         ("center", "scale", "counts", "means", "deviations", "correlation"),
     ),
-    Kind("column", "table.columns", "Column", _COLUMN),
+    Kind("column", "table.columns.Column", _COLUMN),
     Kind(
         "watch",
-        "table.watch",
-        "Watch",
+        "table.watch.Watch",
         Members({"entries": Each(Each(Word(), "3"))}, together=_watch),
         ("entries", "reference"),
     ),
     Kind(
         "seen rows",
-        "table.seen_rows",
-        "SeenRows",
+        "table.seen_rows.SeenRows",
         Members(
             {
                 "hashes": Array("n", "u", is_increasing=True),
@@ -299,15 +289,13 @@ _ALL = (
     ),
     Kind(
         "table model",
-        "table.table_model",
-        "TableModel",
+        "table.table_model.TableModel",
         _TABLE,
         (*_TABLE.required, "peers", "pipeline", "seen", "watch"),
     ),
     Kind(
         "moment sums",
-        "moments.sums",
-        "MomentSums",
+        "moments.sums.MomentSums",
         Members(
             {
                 "origin": numbers("d"),
@@ -320,38 +308,34 @@ _ALL = (
         ),
         ("origin", "unit", "gram", "lowest", "highest", "resolution"),
     ),
-    Kind("power transform", "moderated.power", "PowerTransform", Members(_POWER)),
-    Kind("Gaussian moments", "moderated.gaussians", "GaussianMoments", Members(_MOMENTS, _COVARIANCES)),
-    Kind("Gaussians", "moderated.gaussians", "Gaussians", Members({}), ("moments",)),
-    Kind("typicality model", "kernel.classifier", "TypicalityModel", Members({})),
-    Kind("coordinate models", "kernel.mixture", "CoordinateModels", Members({"sharpness": Number(0, 1e6)})),
-    Kind("kernel model", "kernel.mixture", "KernelModel", Members({})),
+    Kind("power transform", "moderated.power.PowerTransform", Members(_POWER)),
+    Kind("Gaussian moments", "moderated.gaussians.GaussianMoments", Members(_MOMENTS, _COVARIANCES)),
+    Kind("Gaussians", "moderated.gaussians.Gaussians", Members({}), ("moments",)),
+    Kind("typicality model", "kernel.classifier.TypicalityModel", Members({})),
+    Kind("coordinate models", "kernel.mixture.CoordinateModels", Members({"sharpness": Number(0, 1e6)})),
+    Kind("kernel model", "kernel.mixture.KernelModel", Members({})),
     Kind(
         "kernel mixture",
-        "kernel.mixture",
-        "KernelMixture",
+        "kernel.mixture.KernelMixture",
         Members({"weights": numbers("m", 0, 1, sums_to_one=True), "temperature": Number(1e-6, 1e6)}, together=_mixture),
     ),
     Kind(
         "kernel expansion",
-        "kernel.search",
-        "KernelExpansion",
+        "kernel.search.KernelExpansion",
         Members(
             {"anchors": numbers("n d"), "coefficients": numbers("n m"), "offset": numbers("m"), "bandwidth": Number(0)}
         ),
     ),
     Kind(
         "standardised",
-        "kernel.scalings",
-        "Standardised",
+        "kernel.scalings.Standardised",
         Members(
             {"center": numbers("d"), "scale": numbers("d", 1e-300), "lowest": numbers("d"), "highest": numbers("d")}
         ),
     ),
     Kind(
         "normal scores",
-        "kernel.scalings",
-        "NormalScores",
+        "kernel.scalings.NormalScores",
         Members(
             {"values": numbers("n"), "scores": numbers("n"), "starts": numbers("d", 0, kinds="iu")},
             together=_increasing,
@@ -360,6 +344,4 @@ _ALL = (
 )
 
 #: By the names in files.
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {kind.name: kind._replace(module=f"optiscore.{kind.module}") for kind in _ALL}
-)
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _ALL})

@@ -39,8 +39,8 @@ def from_states(thing: Any, name: str = "") -> Any:
 
 
 def _kind_of(thing: Any) -> Kind | None:
-    module, name = type(thing).__module__, type(thing).__qualname__
-    return next((kind for kind in KINDS.values() if (kind.module, kind.type_name) == (module, name)), None)
+    path = f"{type(thing).__module__}.{type(thing).__qualname__}".removeprefix("optiscore.")
+    return next((kind for kind in KINDS.values() if kind.path == path), None)
 
 
 def _members(thing: Any, kind: Kind) -> dict[str, Any]:
@@ -63,7 +63,8 @@ def _made(tag: Any, members: dict[str, Any], name: str) -> Any:
     is_unfitted = members.keys() == {"parameters"}
     if not is_unfitted:
         kind.members.check(name, members)
-    made: Any = getattr(importlib.import_module(kind.module), kind.type_name)
+    module, _, type_name = kind.path.rpartition(".")
+    made: Any = getattr(importlib.import_module(f"optiscore.{module}"), type_name)
     try:
         if kind.attributes is not None:
             return made(**members)

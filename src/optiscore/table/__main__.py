@@ -1,5 +1,0 @@
-"""`python -m optiscore.table` is `optiscore`."""
-
-from . import main
-
-main()
