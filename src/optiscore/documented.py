@@ -10,12 +10,10 @@ SITE = "https://optiscore.readthedocs.io/en/stable"
 Function = TypeVar("Function")
 
 # Sections that methods of samples alone, and all estimators, have in common.
-_SAMPLES = """Parameters
-----------
-X : array-like of shape (n_samples, n_features)
-    Samples.
-
-"""
+_PARAMETERS = {
+    "X": "X : array-like of shape (n_samples, n_features)\n    Samples.",
+    "alpha": "alpha : ndarray\n    Squared Mahalanobis distances.",
+}
 _FEATURES = """n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features,)
@@ -30,8 +28,10 @@ def plain_signature(function: Function) -> Function:
         parameters = [each.replace(annotation=plain) for each in signature.parameters.values()]
         vars(function)["__signature__"] = signature.replace(parameters=parameters, return_annotation=plain)
         doc = inspect.cleandoc(function.__doc__ or "")
-        if list(signature.parameters) == ["self", "X"] and "Parameters\n" not in doc:
-            function.__doc__ = doc.replace("Returns\n", f"{_SAMPLES}Returns\n", 1)
+        _, *names = signature.parameters or ("",)
+        if len(names) == 1 and names[0] in _PARAMETERS and "Parameters\n" not in doc:
+            section = f"Parameters\n----------\n{_PARAMETERS[names[0]]}\n\nReturns\n"
+            function.__doc__ = doc.replace("Returns\n", section, 1)
     return function
 
 

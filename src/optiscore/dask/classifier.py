@@ -59,7 +59,7 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
             labels, classes, counts = self._known_from_blocks(X, y, sample_weight)
             known = self._scored(classes)
             if is_tuned(self.decision_rule):
-                offsets = _tune(known, labels, counts, map_labelled(_checked, X, y, sample_weight))
+                offsets = _tune(known, labels, counts, map_labelled(check_block, X, y, sample_weight))
             else:
                 offsets = given_offsets(self.decision_rule, known.priors)
             return self._keep(**known.results(labels, self.decision_rule, offsets, None))
@@ -89,10 +89,6 @@ def _tune(known: ScoredClasses, labels: np.ndarray, counts: np.ndarray, blocks: 
     if len(labels) == 2:
         optimistic = np.vstack([np.zeros_like(optimistic), optimistic])
     return tuned_offsets(optimistic, codes, known.priors, np.concatenate(weights) if weights else None)
-
-
-def _checked(X: Any, y: Any, sample_weight: Any = None) -> Any:
-    return check_block(X, y, sample_weight)
 
 
 def _scores_of_block(

@@ -18,6 +18,7 @@ from ..moments.labelled import (
     check_two_classes,
     check_weights,
     comparing_labels,
+    encode_labels,
     merge,
 )
 from ..moments.sums import MomentSums
@@ -32,9 +33,6 @@ _LAZY = (
 )
 
 _FLOATS = [np.float64, np.float32]
-
-# Integers below this are counted.
-_FEW_LABELS = 1000
 
 
 class LazyClassifier(Results):
@@ -183,19 +181,11 @@ def sums_of_block(
     if transform is not None and len(samples):
         samples = transform(samples)
     with comparing_labels():
-        found = _distinct(labels)
+        found, codes = encode_labels(labels)
     check_targets_of_block(found)
-    codes = np.searchsorted(found, labels)
     sums = TrainingSet(samples, codes, found, weight).sums()
     counts = dict(zip(found.tolist(), np.bincount(codes, minlength=len(found)).tolist(), strict=True))
     return LabelledSums(found, [known for known in sums if known is not None], [counts])
-
-
-def _distinct(labels: np.ndarray) -> np.ndarray:
-    """Sorted distinct labels; counting small integers is faster than sorting them."""
-    if labels.dtype.kind in "iu" and labels.size and labels.min() >= 0 and labels.max() < _FEW_LABELS:
-        return np.flatnonzero(np.bincount(labels)).astype(labels.dtype)
-    return np.unique(labels)
 
 
 def merge_sums(parts: list[LabelledSums]) -> LabelledSums:

@@ -14,17 +14,6 @@ class only_if:  # noqa: N801 - a decorator
     """Decorator: the method is there only if ``check(self)`` raises no ValueError.
 
     scikit-learn's `available_if` does the same but raises AttributeError alone.
-
-    Examples
-    --------
-    >>> class Door:
-    ...     def is_open(self):
-    ...         raise ValueError("the door is shut")
-    ...     @only_if(is_open)
-    ...     def enter(self):
-    ...         "Go in."
-    >>> hasattr(Door(), "enter")
-    False
     """
 
     def __init__(self, check: Callable[[Any], None]) -> None:

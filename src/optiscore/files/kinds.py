@@ -10,6 +10,8 @@ import numpy as np
 
 from .members import (
     LABELS,
+    N_FEATURES,
+    NAMES,
     Array,
     Columns,
     Each,
@@ -115,8 +117,6 @@ def _table(model: Any) -> None:
         raise RefusedError("peers and seen must be whole")
 
 
-_D = {"n_features_in_": Number(1, 1e9, length="d")}
-_NAMES = {"feature_names_in_": texts("d")}
 _CLASSES = {"classes_": LABELS, "priors_": numbers("K", 0, 1, sums_to_one=True), "means_": numbers("K d")}
 _POWER = {
     **{name: numbers("d") for name in ("center", "lambdas", "mapped_center", "lowest", "highest")},
@@ -139,7 +139,7 @@ _OPTIMISTIC = {
     "radii_": numbers("K", 0, 1e15),
     "offsets_": numbers("K"),
     "class_count_": numbers("K", 0),
-    **_D,
+    **N_FEATURES,
 }
 _MODERATED = Members(
     {"classes_": LABELS, **{f"{name}_": kind for name, kind in _MOMENTS.items()}},
@@ -201,14 +201,14 @@ _TABLE = Members(
     together=_table,
 )
 _ALL = (
-    Kind("OptimisticScoreClassifier", "robust.classifier.OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)),
+    Kind("OptimisticScoreClassifier", "robust.classifier.OptimisticScoreClassifier", Members(_OPTIMISTIC, NAMES)),
     Kind(
         "OptimisticScoreClassifierCV",
         "robust.classifier_cv.OptimisticScoreClassifierCV",
-        Members({**_OPTIMISTIC, **_SEARCH}, _NAMES, together=_search),
+        Members({**_OPTIMISTIC, **_SEARCH}, NAMES, together=_search),
     ),
     Kind("ModeratedDiscriminantAnalysis", "moderated.classifier.ModeratedDiscriminantAnalysis", _MODERATED),
-    Kind("dask.OptimisticScoreClassifier", "dask.classifier.OptimisticScoreClassifier", Members(_OPTIMISTIC, _NAMES)),
+    Kind("dask.OptimisticScoreClassifier", "dask.classifier.OptimisticScoreClassifier", Members(_OPTIMISTIC, NAMES)),
     Kind("dask.ModeratedDiscriminantAnalysis", "dask.moderated.ModeratedDiscriminantAnalysis", _MODERATED),
     Kind(
         "KernelDiscriminantClassifier",
@@ -216,7 +216,7 @@ _ALL = (
         Members(
             {
                 "classes_": LABELS,
-                **_D,
+                **N_FEATURES,
                 "loo_proba_": numbers("n K", 0, 1, sums_to_one=True),
                 "loo_log_loss_": Number(0),
                 "temperature_": Number(1e-6, 1e6),
@@ -225,7 +225,7 @@ _ALL = (
                     {**_MIXED, "log_loss": numbers("rows", 0), "weight": numbers("rows", 0, 1, sums_to_one=True)}
                 ),
             },
-            _NAMES,
+            NAMES,
             together=_kernel,
         ),
     ),
@@ -235,18 +235,18 @@ _ALL = (
         Members(
             {
                 "classes_": LABELS,
-                **_D,
+                **N_FEATURES,
                 "ridge_": Number(0, 1e15),
                 "results_": Columns({name: kind for name, kind in _TRIED.items() if name != "log_loss"}),
             },
-            _NAMES,
+            NAMES,
             together=_coordinates,
         ),
     ),
     Kind(
         "PowerMap",
         "moderated.power.PowerMap",
-        Members({**_D, **{f"{name}_": kind for name, kind in _POWER.items()}}, _NAMES),
+        Members({**N_FEATURES, **{f"{name}_": kind for name, kind in _POWER.items()}}, NAMES),
     ),
     Kind("RidgeCovariance", "moments.covariance.RidgeCovariance", Members({})),
     Kind("DateParts", "table.dates.DateParts", Members({})),

@@ -250,3 +250,8 @@ def check_length(name: str, length: int, term: str, lengths: Lengths) -> None:
         expected = times * lengths.setdefault(letter, max(0, (length - plus) // times)) + plus
     if length != expected:
         raise RefusedError(f"{name} must be of length {expected} to go with the others, got {length}")
+
+
+#: Members of estimators: the number of features d, and their names where there were any.
+N_FEATURES = {"n_features_in_": Number(1, 1e9, length="d")}
+NAMES = {"feature_names_in_": texts("d")}

@@ -9,16 +9,16 @@ import numpy as np
 
 from .members import (
     LABELS,
+    N_FEATURES,
+    NAMES,
     Categories,
     Count,
     Each,
     Members,
-    Number,
     RefusedError,
     Word,
     cells,
     numbers,
-    texts,
 )
 
 
@@ -66,8 +66,6 @@ def _dropped(model: Any) -> None:
                 raise RefusedError(f"{name} must hold indices of categories_")
 
 
-_D = {"n_features_in_": Number(1, 1e9, length="d")}
-_NAMES = {"feature_names_in_": texts("d")}
 _CLASSES = {"classes_": LABELS, "priors_": numbers("K", 0, 1, sums_to_one=True), "means_": numbers("K d")}
 _LINEAR = {"classes_": LABELS, "coef_": numbers("m d"), "intercept_": numbers("m")}
 
@@ -75,49 +73,49 @@ _LINEAR = {"classes_": LABELS, "coef_": numbers("m d"), "intercept_": numbers("m
 SCHEMAS: Mapping[str, Members] = MappingProxyType(
     {
         "sklearn.impute._base.SimpleImputer": Members(
-            {**_D, "statistics_": cells("d")},
-            {**_NAMES, "_fit_dtype": Word(type=np.dtype), "_fill_dtype": Word(type=np.dtype)},
+            {**N_FEATURES, "statistics_": cells("d")},
+            {**NAMES, "_fit_dtype": Word(type=np.dtype), "_fill_dtype": Word(type=np.dtype)},
             together=_imputed,
         ),
         "sklearn.preprocessing._data.StandardScaler": Members(
-            {**_D, "n_samples_seen_": Count()},
+            {**N_FEATURES, "n_samples_seen_": Count()},
             {
                 "mean_": numbers("d", may_be_nan=True),
                 "var_": numbers("d", 0, may_be_nan=True),
                 "scale_": numbers("d", 1e-300, may_be_nan=True),
-                **_NAMES,
+                **NAMES,
             },
         ),
         "sklearn.preprocessing._encoders.OneHotEncoder": Members(
-            {**_D, "categories_": Each(Categories(), "d")}, _NAMES, together=_dropped
+            {**N_FEATURES, "categories_": Each(Categories(), "d")}, NAMES, together=_dropped
         ),
         "sklearn.preprocessing._target_encoder.TargetEncoder": Members(
             {
-                **_D,
+                **N_FEATURES,
                 "categories_": Each(Categories(), "d"),
                 "classes_": LABELS,
                 "encodings_": Each(numbers("n")),
             },
-            _NAMES,
+            NAMES,
             together=_encodings,
         ),
-        "sklearn.compose._column_transformer.ColumnTransformer": Members(_D, _NAMES),
+        "sklearn.compose._column_transformer.ColumnTransformer": Members(N_FEATURES, NAMES),
         "sklearn.linear_model._logistic.LogisticRegression": Members(
-            {**_LINEAR, **_D}, {"n_iter_": numbers("1", 0, kinds="iu"), **_NAMES}, together=_linear
+            {**_LINEAR, **N_FEATURES}, {"n_iter_": numbers("1", 0, kinds="iu"), **NAMES}, together=_linear
         ),
         "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": Members(
-            {**_CLASSES, **_LINEAR, **_D},
-            {"covariance_": numbers("d d"), "xbar_": numbers("d"), **_NAMES},
+            {**_CLASSES, **_LINEAR, **N_FEATURES},
+            {"covariance_": numbers("d d"), "xbar_": numbers("d"), **NAMES},
             together=_linear,
         ),
         "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis": Members(
             {
                 **_CLASSES,
-                **_D,
+                **N_FEATURES,
                 "scalings_": Each(numbers("r", 0), "K"),
                 "rotations_": Each(numbers("d r"), "K"),
             },
-            _NAMES,
+            NAMES,
             together=_rotations,
         ),
     }

@@ -1,6 +1,7 @@
 """KernelDiscriminantClassifier: probabilities behind kernel discriminant maps, an average over many or one."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,8 +17,8 @@ from ..moderated.power import PowerTransform, fit_power
 from ..moments.labelled import TrainingSet
 from ..numerics.types import FloatArray
 from ..trust.probabilities import check_probability, most_probable
-from .mixture import KernelMixture, KernelTrial, mix, try_combination, weights_of
-from .search import check_combinations, check_max_landmarks, check_ridges, pose, table_of_trials, try_all
+from .mixture import KernelMixture, best_first, mix, try_combination, weights_of
+from .search import check_combinations, check_max_landmarks, check_ridges, pose, search
 
 # Covariances of more features than this are not worth their time and memory in a model that does without them.
 _WIDE = 1000
@@ -170,20 +171,10 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
                 max_landmarks=max_landmarks,
                 random_state=self.random_state,
             )
-            first: list[KernelTrial] = []
-            if problem.landmarks is not None and len(combinations) > 1:
-                first = try_all(
-                    problem.on_landmarks(), combinations, try_combination, "kernels on landmarks", self.verbose
-                )
-                weights = weights_of(first, len(codes))
-                best = np.argsort(-weights, kind="stable")[: problem.n_on_all(len(combinations))]
-                combinations = [first[i].combination for i in best if weights[i] > 0]
-            trials = try_all(problem, combinations, try_combination, "kernels", self.verbose)
-            rows = [*trials, *(trial for trial in first if trial.combination not in combinations)]
-            table = table_of_trials(problem, [(trial.combination, trial.by_ridge) for trial in rows], len(trials))
+            order = partial(best_first, n_samples=len(codes))
+            trials, table = search(problem, combinations, try_combination, order, self.verbose)
             weights = weights_of(trials, len(codes))
-            order = np.argsort(-weights, kind="stable")
-            kept = order[weights[order] > 0] if self.average else order[:1]
+            kept = order(trials) if self.average else order(trials)[:1]
             trials, weights = [trials[i] for i in kept], weights[kept] / weights[kept].sum()
             temperature, log_proba = mix(trials, weights, codes)
             used = {trial.combination.scaling for trial in trials}
@@ -213,9 +204,6 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
 
     def _build(self) -> KernelMixture:
         return self.mixture_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "mixture_")
 
     def typicality(self, X: ArrayLike) -> FloatArray:
         """How usual samples are: the p-value of the distance to the nearest class, in the features themselves.

@@ -48,10 +48,7 @@ class Linear(Kernel):
 class Product(Kernel):
     """prod_j (1 + c k(x_j - y_j))/(1 + c) with c = d^(-1/2): functions of single features, of pairs, and so on.
 
-    Parameters
-    ----------
-    exponent : callable
-        ``exponent(u, out)`` writes log k(u) of differences u to out.
+    ``exponent(u, out)`` writes log k(u) of differences u to out.
     """
 
     def __init__(self, exponent: Callable[[FloatArray, FloatArray], Any]) -> None:
@@ -87,13 +84,7 @@ def _gaussian(u: FloatArray, out: FloatArray) -> None:
 
 
 class Radial(Kernel):
-    """exp(-factor D^power), with D the Euclidean distance in units of its median.
-
-    Parameters
-    ----------
-    factor, power : float
-        The larger the factor, the narrower the kernel; power 2 is Gaussian, 1 Laplacian.
-    """
+    """exp(-factor D^power), with D the Euclidean distance in units of its median; power 2 is Gaussian, 1 Laplacian."""
 
     def __init__(self, factor: float, power: int) -> None:
         self._factor, self._power = factor, power

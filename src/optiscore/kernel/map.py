@@ -20,8 +20,7 @@ from .search import (
     check_max_landmarks,
     check_ridges,
     pose,
-    table_of_trials,
-    try_all,
+    search,
 )
 from .spectral_ridge import predictive_projector
 
@@ -35,6 +34,11 @@ class MapTrial(NamedTuple):
     ridge: float
     left_out: FloatArray
     expansion: KernelExpansion
+
+
+def best_first(trials: list[MapTrial]) -> list[int]:
+    """Return the places of trials, the least error first."""
+    return np.argsort([trial.squared_error for trial in trials], kind="stable").tolist()
 
 
 def try_combination(problem: Problem, combination: Combination) -> MapTrial:
@@ -207,16 +211,8 @@ class KernelDiscriminantMap(
                 max_landmarks=max_landmarks,
                 random_state=self.random_state,
             )
-            first: list[MapTrial] = []
-            if problem.landmarks is not None and len(combinations) > 1:
-                first = try_all(
-                    problem.on_landmarks(), combinations, try_combination, "kernels on landmarks", self.verbose
-                )
-                best_first = sorted(first, key=lambda trial: trial.squared_error)
-                combinations = [trial.combination for trial in best_first[: problem.n_on_all(len(combinations))]]
-            trials = try_all(problem, combinations, try_combination, "kernels", self.verbose)
-            rows = [*trials, *(trial for trial in first if trial.combination not in combinations)]
-            best = min(trials, key=lambda trial: trial.squared_error)
+            trials, table = search(problem, combinations, try_combination, best_first, self.verbose)
+            best = trials[best_first(trials)[0]]
             self._keep(
                 classes_=training.labels,
                 kernel_=best.combination.kernel,
@@ -224,7 +220,7 @@ class KernelDiscriminantMap(
                 ridge_=best.ridge,
                 expansion_=best.expansion,
                 scaler_=scalings[best.combination.scaling],
-                results_=table_of_trials(problem, [(trial.combination, trial.by_ridge) for trial in rows], len(trials)),
+                results_=table,
             )
         return best.left_out.astype(points.dtype, copy=False)
 

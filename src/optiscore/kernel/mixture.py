@@ -159,6 +159,12 @@ def weights_of(trials: Sequence[KernelTrial], n_samples: int) -> FloatArray:
     return weights / weights.sum()
 
 
+def best_first(trials: Sequence[KernelTrial], n_samples: int) -> list[int]:
+    """Return the places of trials that have a weight, the largest first."""
+    weights = weights_of(trials, n_samples)
+    return [int(i) for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
+
+
 def mix(trials: Sequence[KernelTrial], weights: FloatArray, codes: np.ndarray) -> tuple[float, FloatArray]:
     """Return the temperature of a mixture, and the log probabilities of the training samples, each left out."""
     mixture = sum(weight * trial.left_out for weight, trial in zip(weights, trials, strict=True))

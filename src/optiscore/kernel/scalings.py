@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -12,17 +12,6 @@ from ..numerics.types import FloatArray
 
 # Ranks are interpolated between so many values of a feature at most: enough to tell a thousandth from the next.
 _MOST_KNOTS = 2000
-
-
-class Scaling(Protocol):
-    """A map of features one by one, trained on samples; bounded, so that a point far out stays finite."""
-
-    @classmethod
-    def fit(cls, X: FloatArray) -> Self:
-        """Learn from samples."""
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        """Map samples, in the type of X."""
 
 
 class Standardised(NamedTuple):
@@ -105,5 +94,10 @@ def _knots(column: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values, scores
 
 
+#: Maps of features one by one, trained on samples; bounded, so that a point far out stays finite.
+Scaling: TypeAlias = Standardised | NormalScores
+
 #: Scalings by name.
-SCALINGS: Mapping[str, type[Scaling]] = MappingProxyType({"standard": Standardised, "ranks": NormalScores})
+SCALINGS: Mapping[str, type[Standardised] | type[NormalScores]] = MappingProxyType(
+    {"standard": Standardised, "ranks": NormalScores}
+)

@@ -24,6 +24,7 @@ RIDGES = tuple(10.0 ** np.linspace(-5, 1, 9))
 _MATRICES = 4
 
 
+#: A named tuple with a combination, and by ridge what came of it.
 Trial = TypeVar("Trial")
 
 
@@ -50,10 +51,6 @@ class Problem:
     targets: FloatArray
     #: Rows that all others are compared with; None compares all with all.
     landmarks: np.ndarray | None = None
-
-    def n_on_all(self, n_combinations: int) -> int:
-        """Return how many combinations are tried on all samples, so that this takes no longer than all on landmarks."""
-        return max(2, n_combinations * n_anchors_of(self) // len(self.codes))
 
     def on_landmarks(self) -> Self:
         """The landmarks alone, compared with all of them."""
@@ -139,17 +136,32 @@ def try_all(
         return map_threads(work, combinations, threads)
 
 
-def table_of_trials(
-    problem: Problem, rows: Sequence[tuple[Combination, dict[str, FloatArray]]], n_on_all: int
-) -> dict[str, np.ndarray]:
-    """Return a row per combination and ridge: those tried on all samples, then those on landmarks alone."""
+def search(
+    problem: Problem,
+    combinations: Sequence[Combination],
+    evaluate: Callable[[Problem, Combination], Trial],
+    best_first: Callable[[list[Trial]], Sequence[int]],
+    verbose: int,
+) -> tuple[list[Trial], dict[str, np.ndarray]]:
+    """Return trials of combinations on all samples, and a table of all trials.
+
+    Where there are landmarks, combinations are compared on these first, and as many of the best are tried on all
+    samples as take no longer.
+    """
+    first: list[Any] = []
+    if problem.landmarks is not None and len(combinations) > 1:
+        first = try_all(problem.on_landmarks(), combinations, evaluate, "kernels on landmarks", verbose)
+        most = max(2, len(combinations) * n_anchors_of(problem) // len(problem.codes))
+        combinations = [first[i].combination for i in best_first(first)[:most]]
+    trials = try_all(problem, combinations, evaluate, "kernels", verbose)
+    rows: list[Any] = [*trials, *(trial for trial in first if trial.combination not in combinations)]
     n, n_anchors, n_ridges = len(problem.codes), n_anchors_of(problem), len(problem.ridges)
-    return {
-        "kernel": np.repeat([combination.kernel for combination, _ in rows], n_ridges),
-        "scaling": np.repeat([combination.scaling for combination, _ in rows], n_ridges),
+    return trials, {
+        "kernel": np.repeat([trial.combination.kernel for trial in rows], n_ridges),
+        "scaling": np.repeat([trial.combination.scaling for trial in rows], n_ridges),
         "ridge": np.tile(problem.ridges, len(rows)),
-        **{name: np.concatenate([columns[name] for _, columns in rows]) for name in rows[0][1]},
-        "n_rows": np.repeat([n] * n_on_all + [n_anchors] * (len(rows) - n_on_all), n_ridges),
+        **{name: np.concatenate([trial.by_ridge[name] for trial in rows]) for name in rows[0].by_ridge},
+        "n_rows": np.repeat([n] * len(trials) + [n_anchors] * (len(rows) - len(trials)), n_ridges),
     }
 
 

@@ -80,17 +80,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         self._check_fitted()
         return self._copy_with(priors_=resolve_priors(priors, self.classes_.tolist(), self.class_count_))
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities of the classes, moderated by the sampling error: for predictions and decisions.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Means over what the moments may be, given the training samples. Such a mean of a skewed distribution can lie
-            outside of `predict_proba_interval`, which is about `nominal_proba`.
-        """
-        return super().predict_proba(X)
-
     def nominal_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes with the moments taken as exact, as plain discriminant analysis has them.
 
@@ -119,8 +108,9 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         Returns
         -------
         lower, upper : ndarray of shape (n_samples, n_classes)
-            Ends of the interval; with two models, the smaller and the larger of theirs. Exact up to the limit of
-            the likelihood ratio for two classes, conservative for more.
+            Ends of the interval around `nominal_proba`; with two models, the smaller and the larger of theirs. Exact up
+            to the limit of the likelihood ratio for two classes, conservative for more. `predict_proba`, the mean over
+            what the moments may be, can lie outside where that distribution is skewed.
         """
         level = float(check_probability(confidence_level, "confidence_level"))
 

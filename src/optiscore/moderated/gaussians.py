@@ -36,15 +36,7 @@ class GaussianMoments(NamedTuple):
 
 
 class Gaussians:
-    """One or two Gaussian models of the same classes, whose posteriors are averaged.
-
-    Parameters
-    ----------
-    moments : GaussianMoments
-        What they are made of.
-    own, shared : list of Factor and Factor, default=None
-        Factors of the covariances, where they are known already.
-    """
+    """One or two Gaussian models of the same classes, whose posteriors are averaged; factors may be known already."""
 
     def __init__(
         self, moments: GaussianMoments, own: Sequence[Factor] | None = None, shared: Factor | None = None
@@ -91,21 +83,10 @@ def fit_gaussians(
     *,
     least_variance: float = 0.0,
 ) -> Gaussians:
-    """Return Gaussian models of labelled samples; each covariance is factorised once.
+    """Return Gaussian models ("both", "own" or "shared") of labelled samples; each covariance is factorised once.
 
-    Parameters
-    ----------
-    classes : sequence of ClassData
-        What is known of each class.
-    priors : ndarray of shape (n_classes,)
-        Class probabilities.
-    covariance : {"both", "own", "shared"}, default="both"
-        Which models.
-    covariance_estimator : estimator or None, default=None
-        None stands for shrinkage.
-    least_variance : float, default=0
-        Where the variance in some direction may be smaller, this much is added in all: rounding of samples, relative to
-        their spread, shows in distances.
+    Where the variance in some direction may be smaller than ``least_variance``, this much is added in all: rounding of
+    samples, relative to their spread, shows in distances.
     """
     class_count = np.array([known.sums.weight_sum for known in classes])
     own = [] if covariance == "shared" else own_estimates(classes, covariance_estimator)

@@ -29,17 +29,7 @@ class LeftOut(NamedTuple):
 
 
 class GaussianModel(ABC):
-    """Base of the two Gaussian models.
-
-    Parameters
-    ----------
-    class_count : ndarray of shape (n_classes,)
-        Sizes n_c of the classes.
-    log_priors : ndarray of shape (n_classes,)
-        Logarithms of the class probabilities.
-    means : ndarray of shape (n_classes, n_features)
-        Means.
-    """
+    """Base of the two Gaussian models: sizes n_c of the classes, log priors, and means (n_classes, n_features)."""
 
     def __init__(self, class_count: FloatArray, log_priors: FloatArray, means: FloatArray) -> None:
         self.class_count, self.log_priors, self.means = class_count, log_priors, means
@@ -110,18 +100,9 @@ class GaussianModel(ABC):
 class OwnModel(GaussianModel):
     """A covariance for each class: quadratic discriminant analysis.
 
-    Parameters
-    ----------
-    class_count, log_priors, means
-        As for `GaussianModel`.
-    factors : list of Factor
-        Cholesky factors of the covariances.
-    effective_features : ndarray of shape (n_classes,)
-        How many features the shrunk covariances have in effect.
-    kurtosis, radial_kurtosis : ndarray of shape (n_classes,)
-        Excess kurtosis of features and of distances in each class, 0 for Gaussian ones.
-    mean_distance : ndarray of shape (n_classes,)
-        Mean squared distance of the samples from their class.
+    Beside the Cholesky factors of the covariances it takes, for each class, how many features the shrunk covariance has
+    in effect, the excess kurtosis of features and of distances (0 for Gaussian ones), and the mean squared distance of
+    the samples from their class.
     """
 
     def __init__(
@@ -219,21 +200,7 @@ def _log_wishart_bias(n: float, d: float) -> float:
 
 
 class SharedModel(GaussianModel):
-    """One covariance for all classes: linear discriminant analysis.
-
-    Parameters
-    ----------
-    class_count, log_priors, means
-        As for `GaussianModel`.
-    factor : Factor
-        Cholesky factor of the covariance.
-    effective_features : float
-        How many features the shrunk covariance has in effect.
-    radial_kurtosis : float
-        Excess kurtosis of the distances from the class means.
-    mean_distance : float
-        Mean squared distance of all samples from the mean of their class.
-    """
+    """One covariance for all classes: linear discriminant analysis; arguments as of `OwnModel`, for all together."""
 
     def __init__(
         self,

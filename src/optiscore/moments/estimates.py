@@ -53,14 +53,7 @@ def own_estimates(classes: Sequence[ClassData], covariance_estimator: Any) -> li
 def shared_estimate(classes: Sequence[ClassData], weights: FloatArray, covariance_estimator: Any) -> Estimate:
     """Return one covariance for all classes, from the deviations of all samples from the mean of their class.
 
-    Parameters
-    ----------
-    classes : sequence of ClassData
-        What is known of each class.
-    weights : ndarray of shape (n_classes,)
-        Weight of each class in the covariance.
-    covariance_estimator : estimator or None
-        As for the covariances of the classes' own.
+    Weights, of shape (n_classes,), are those of the classes in it.
     """
     total = sum(known.sums.weight_sum for known in classes)
     sums = [known.sums.centred(weight * total) for known, weight in zip(classes, weights, strict=True)]
@@ -110,18 +103,9 @@ def shrunk_covariance_of(sums: CentralMoments, fallback_scale: FloatArray) -> Sh
     independent of all units. Ledoit and Wolf's fourth-order term is the mean of (sum_j z_j^2)^2 over the standardised
     samples z = (x - mean)/s: it equals the sum of the means of (x_j - m_j)^2 (x_k - m_k)^2 over s_j^2 s_k^2.
 
-    Parameters
-    ----------
-    sums : CentralMoments
-        Moments of the samples of one class.
-    fallback_scale : ndarray of shape (n_features,)
-        Unit of a feature that is constant in the class.
-
-    Returns
-    -------
-    ShrunkCovariance
-        The covariance is positive definite: a constant feature gets a variance of 1/(1 + n) in the fallback unit, and
-        where Ledoit and Wolf do not shrink although features are collinear (two samples, say), the weight is 1/(1 + n).
+    The covariance is positive definite: a feature that is constant in the class gets a variance 1/(1 + n) in units of
+    ``fallback_scale``, and where Ledoit and Wolf do not shrink although features are collinear (two samples, say), the
+    weight is 1/(1 + n).
     """
     n, constant = sums.weight_sum, sums.is_constant
     second = sums.second()
@@ -161,14 +145,8 @@ def _shrink(
 def ledoit_wolf_shrinkage(covariance: FloatArray, fourth: float, n_samples: float) -> float:
     """Return Ledoit and Wolf's optimal weight of the multiple of the identity, from sums only.
 
-    Parameters
-    ----------
-    covariance : ndarray of shape (d, d)
-        Empirical covariance with denominator n.
-    fourth : float
-        Mean of the fourth powers of the lengths of the centred samples.
-    n_samples : float
-        Number or total weight of the samples.
+    They are the covariance (d, d) with denominator n, and the mean of the fourth powers of the lengths of the centred
+    samples.
     """
     d = len(covariance)
     if d == 1:

@@ -90,16 +90,9 @@ class _Sums(NamedTuple):
 
 
 class SampleMoments(CentralMoments):
-    """Moments of one class, or of the deviations of several classes from their means.
+    """Moments of one class, or of the deviations of several classes from their means, read off samples where asked for.
 
-    Parameters
-    ----------
-    parts : sequence of (ClassRows, float)
-        Samples with their means as origins, and factors on their weights.
-    weight_sum, mean, second, lowest, highest
-        See `CentralMoments`.
-    threads : int
-        How many of them may read the samples.
+    ``parts`` are samples with their means as origins, and factors on their weights; others are as in `CentralMoments`.
     """
 
     def __init__(

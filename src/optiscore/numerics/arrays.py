@@ -21,9 +21,6 @@ try:
 except (ImportError, AttributeError):
     _dispatch, has_dispatch = None, False
 
-# Below this many numbers, one call of NumPy's is faster than several that are made for long rows.
-_FEW = 4_096
-
 #: An array of NumPy's or of a library that follows the array API standard.
 Array: TypeAlias = Any
 
@@ -132,25 +129,6 @@ def to_widest_float(array: Array) -> Array:
 def take_rows(array: Array, rows: np.ndarray) -> Array:
     """Some rows of an array, in its library."""
     return array[rows] if isinstance(array, np.ndarray) else namespace_of(array).take(array, like(rows, array), axis=0)
-
-
-def argmax_of_rows(array: Array) -> Array:
-    """Index of the first row that holds the largest number of each column."""
-    if not isinstance(array, np.ndarray):
-        return namespace_of(array).argmax(array, axis=0)
-    if array.size < _FEW:
-        return array.argmax(axis=0)
-    return first_true_row(array == array.max(axis=0))
-
-
-def first_true_row(flags: np.ndarray) -> np.ndarray:
-    """Index of the first true row of each column, of which one is true: several times as fast as NumPy's argmax."""
-    still_false = ~flags[0]
-    index = still_false.astype(np.int8 if len(flags) < 128 else np.intp)
-    for row in flags[1:-1]:
-        np.greater(still_false, row, out=still_false)
-        index += still_false
-    return index
 
 
 def _widest_float(xp: Any, array: Array) -> Any:

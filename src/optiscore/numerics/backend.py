@@ -4,7 +4,7 @@ NumPy's bodies work in buffers that are used again; those of the standard's oper
 else is done on the host, with one number per sample and class.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,28 +24,7 @@ class BlockSummary(NamedTuple):
     highest: FloatArray
 
 
-class PowerSums(Protocol):
-    """A block of samples after another, each of which is described and then summed."""
-
-    rows_per_block: int
-    #: Largest deviation, in units, from the origin of earlier blocks that sums around it allow for.
-    reach: float
-    #: Relative rounding error of the samples.
-    resolution: float
-
-    def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> BlockSummary:
-        """Take some rows, with their weights, as the block that is worked on."""
-
-    def gram(
-        self, summary: BlockSummary, origin: FloatArray, unit: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Origin and unit that the library's precision allows for, and the Gram matrix of (1, u, u^2) over the block.
-
-        With u = (x - origin)/unit; it uses the block up.
-        """
-
-
-def power_sums(X: Array, n_rows: int) -> PowerSums:
+def power_sums(X: Array, n_rows: int) -> "_NumpyPowerSums | _StandardPowerSums":
     """Return sums over blocks of so many rows in all."""
     return _NumpyPowerSums(X, n_rows) if isinstance(X, np.ndarray) else _StandardPowerSums(X)
 
@@ -67,6 +46,7 @@ def squared_lengths(X: Array, means: FloatArray, whiteners: FloatArray) -> Float
 class _NumpyPowerSums:
     """A buffer for (1, u, u^2), one sample per column: fresh memory for each block would cost more than arithmetic."""
 
+    #: Largest deviation, in units, from the origin of earlier blocks that sums around it allow for.
     reach = 2.0**200
 
     def __init__(self, X: FloatArray, n_rows: int) -> None:
@@ -78,6 +58,7 @@ class _NumpyPowerSums:
         self._weight: FloatArray | None = None
 
     def load(self, rows: np.ndarray | slice, weight: FloatArray | None) -> BlockSummary:
+        """Take some rows, with their weights, as the block that is worked on."""
         d = self._X.shape[1]
         if isinstance(rows, slice):
             block = self._X[rows]
@@ -93,6 +74,10 @@ class _NumpyPowerSums:
     def gram(
         self, summary: BlockSummary, origin: FloatArray, unit: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return origin and unit that the precision allows for, and the Gram matrix of (1, u, u^2) over the block.
+
+        With u = (x - origin)/unit; it uses the block up.
+        """
         d, powers = len(origin), self._powers
         powers[0], u = 1.0, powers[1 : d + 1]
         u -= origin[:, None]

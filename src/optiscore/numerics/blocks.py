@@ -36,17 +36,10 @@ _PATIENCE = 30.0
 def map_blocks(function: Callable[[Array], Parts], X: Array, *, width: int = 1, operations: int = 0) -> Parts:
     """Return ``function(block)`` of blocks of rows of X, joined as if it had been called once.
 
-    Parameters
-    ----------
-    function : callable
-        Takes rows of X and returns an array, or a tuple of arrays, whose last axis runs over these rows. It may be
-        called from several threads at once.
-    X : array of shape (n_samples, n_features)
-        Samples, of any library; what the function returns is NumPy's.
-    width : int, default=1
-        Numbers per sample that the function works with: the wider, the fewer rows there are in a block.
-    operations : int, default=0
-        Operations per sample, where they are more than the sample has numbers: they tell whether threads are worth it.
+    The function takes rows of X, which may be of any library, and returns an array of NumPy's, or a tuple of these,
+    whose last axis runs over the rows. It may be called from several threads at once. ``width`` says how many numbers
+    per row it works with: the wider, the fewer rows there are in a block. ``operations`` per row, where they are more
+    than it has numbers, say whether threads are worth it.
 
     Examples
     --------

@@ -33,13 +33,7 @@ _FAR_ROWS = 1024
 
 
 class ClassDistances:
-    """alpha_c(x) = |W_c (x - m_c)|^2 for all classes c.
-
-    Parameters
-    ----------
-    means, whiteners : ndarray of shape (n_classes, d) and (n_classes, d, d)
-        Means m_c and inverse lower Cholesky factors W_c.
-    """
+    """alpha_c(x) = |W_c (x - m_c)|^2 for all classes c, with means m_c and inverse lower Cholesky factors W_c."""
 
     def __init__(self, means: FloatArray, whiteners: FloatArray) -> None:
         # The layout of an array decides about the rounding of products, and copies keep no other.
@@ -79,13 +73,7 @@ class ClassDistances:
 
 
 class SharedDistances:
-    """The same where all classes share one whitener W: rows are whitened once.
-
-    Parameters
-    ----------
-    means, whitener : ndarray of shape (n_classes, d) and (d, d)
-        Means m_c and the inverse lower Cholesky factor.
-    """
+    """The same where all classes share one whitener W: rows are whitened once."""
 
     def __init__(self, means: FloatArray, whitener: FloatArray) -> None:
         self.means, self._whitener = np.ascontiguousarray(means), np.ascontiguousarray(whitener)

@@ -33,25 +33,10 @@ def find_root(
     after a step of size h is of order h**2 where the function bends on the scale of 1, so that a step of
     ``step_tolerance`` is the last one needed.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(z, *args) -> (value, slope)``, elementwise and increasing in z.
-    lower, upper : ndarray of shape (n,)
-        Brackets: ``function(lower) <= 0 <= function(upper)``.
-    args : tuple of ndarray of shape (n,)
-        Parameters of the function, one value per root.
-    start : ndarray of shape (n,), default=None
-        Where to look first; None is the middle of each bracket.
-    step_tolerance : float, default=1e-8
-        A Newton step of at most this size, or a bracket no wider than rounding, ends the search.
-    max_iterations : int, default=200
-        Far above what bisection needs on a bracket of doubles of moderate size.
-
-    Returns
-    -------
-    Roots
-        The roots, a flag for each, and the largest number of iterations used.
+    ``function(z, *args) -> (value, slope)`` is elementwise and increasing in z, with ``function(lower) <= 0 <=
+    function(upper)``; ``args`` are its parameters, one value per root. The search begins at ``start``, or in the middle
+    of each bracket, and ends with a Newton step of at most ``step_tolerance``, or a bracket no wider than rounding.
+    ``max_iterations`` is far above what bisection needs on a bracket of doubles of moderate size.
 
     Examples
     --------

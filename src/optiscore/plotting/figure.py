@@ -18,18 +18,8 @@ def new_axes(ax: Any = None) -> Any:
     return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 
-def classifier_and_samples(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """A classifier with worst-case bounds and X; for a pipeline, its last step and X as transformed by the others."""
-    kinds = "an OptimisticScoreClassifier, its CV variant"
-    return _last_step(estimator, X, "predict_proba_bounds", kinds)
-
-
-def moderated_and_samples(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """A classifier with intervals, and X as it sees it."""
-    return _last_step(estimator, X, "predict_proba_interval", "a ModeratedDiscriminantAnalysis")
-
-
-def _last_step(estimator: Any, X: Any, method: str, kinds: str) -> tuple[Any, Any]:
+def last_step(estimator: Any, X: Any, method: str, kinds: str) -> tuple[Any, Any]:
+    """A classifier that has a method, and X; for a pipeline, its last step and X as transformed by the others."""
     check_is_fitted(estimator)
     if isinstance(estimator, Pipeline):
         X = estimator[:-1].transform(X) if len(estimator) > 1 else X
@@ -37,6 +27,11 @@ def _last_step(estimator: Any, X: Any, method: str, kinds: str) -> tuple[Any, An
     if not hasattr(estimator, method):
         raise ValueError(f"estimator must be {kinds} or a pipeline that ends in one, got {type(estimator).__name__}.")
     return estimator, X
+
+
+def classifier_and_samples(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """A classifier with worst-case bounds, and X as it sees it."""
+    return last_step(estimator, X, "predict_proba_bounds", "an OptimisticScoreClassifier, its CV variant")
 
 
 def decisions(classifier: Any, X: Any) -> tuple[np.ndarray, BoolArray]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numerics.types import FloatArray
-from .figure import moderated_and_samples, new_axes
+from .figure import last_step, new_axes
 
 _MAX_SHOWN = 60
 
@@ -85,7 +85,7 @@ class ProbaIntervalDisplay:
         -------
         ProbaIntervalDisplay
         """
-        model, samples = moderated_and_samples(estimator, X)
+        model, samples = last_step(estimator, X, "predict_proba_interval", "a ModeratedDiscriminantAnalysis")
         labels = model.classes_.tolist()
         if label is not None and label not in labels:
             raise ValueError(f"label must be one of {labels}, got {label!r}.")

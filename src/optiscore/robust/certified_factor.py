@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..numerics.arrays import argmax_of_rows
 from ..numerics.root_finding import find_root
 from ..numerics.types import FloatArray
 from .log_scores import LogScores, ScoreModel
@@ -25,23 +24,8 @@ def largest_certified_factor(
     """Return the largest common factor s on the radii under which each decision stays certified.
 
     The decision for class a is certified if log pi_a + log f_a^min > log pi_b + log f_b^max for all b != a, with the
-    radii s rho_c. The margin decreases in s, since the worst score falls and the best ones rise.
-
-    Parameters
-    ----------
-    model : ScoreModel
-        Scores, radii and volumes.
-    scores : LogScores
-        Squared distances and optimistic log scores, of shape (n_classes, n_samples).
-    decided : ndarray of shape (n_samples,)
-        The decided classes.
-    log_priors : ndarray of shape (n_classes,)
-        Log class probabilities.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        0 where the nominal decision is another one, infinity where the decision is certified for every factor.
+    radii s rho_c. The margin decreases in s, since the worst score falls and the best ones rise. The factor is 0 where
+    the nominal decision is another one, infinity where the decision is certified for every factor.
     """
     pairs = _Pairs(model, scores, decided, log_priors)
     factor = np.where(pairs.nominal > 0, np.inf, 0.0)
@@ -74,7 +58,7 @@ class _Pairs:
         self._best = scores.optimistic + log_priors[:, None]
         self._gain = self._best - nominal
         nominal[decided, each] = -np.inf
-        self.rival = argmax_of_rows(nominal)
+        self.rival = nominal.argmax(axis=0)
         self.nominal: FloatArray = own - nominal[self.rival, each]
         # The margin over each rival, at radius 0.
         self._gaps = own - nominal
@@ -105,7 +89,7 @@ class _Pairs:
         best, _ = self._side("optimistic", rivals, s[places], samples[places])
         lead[rivals, places] = best - worst[places]
         ahead = lead.max(axis=0) > 0
-        self.rival[samples[ahead]] = argmax_of_rows(lead[:, ahead])
+        self.rival[samples[ahead]] = lead[:, ahead].argmax(axis=0)
         return samples[ahead]
 
     def _most(self, samples: np.ndarray, s: FloatArray) -> FloatArray:

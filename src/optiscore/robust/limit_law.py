@@ -5,11 +5,10 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dtrtri
 from scipy.special import gammaincinv
 
 from ..documented import plain_signatures
-from ..moments.factors import Factor, check_covariance, check_mean, factorise, finite_array
+from ..moments.factors import check_covariance, check_mean, factorise, finite_array
 from ..numerics.root_finding import find_root
 from ..numerics.types import BoolArray, FloatArray
 from ..trust.probabilities import check_probability
@@ -323,7 +322,7 @@ def _whiten(
         raise ValueError(f"mean must have as many features as X, got {m.size} and {d}.")
     deviations = points - m
     if covariance is not None:
-        return _whitened(deviations, check_covariance(covariance, "covariance", d)[1])
+        return deviations @ check_covariance(covariance, "covariance", d)[1].whitener.T
     # The distribution is affine invariant: the units of the features can be chosen for safe squares.
     size = np.abs(deviations).max(axis=0)
     constant = size <= 8 * np.finfo(np.float64).eps * np.abs(points).max(axis=0)
@@ -333,12 +332,7 @@ def _whiten(
         )
     deviations = deviations / size
     sample_covariance = (deviations * fractions[:, None]).T @ deviations
-    return _whitened(deviations, factorise(sample_covariance, "the sample covariance of X"))
-
-
-def _whitened(deviations: FloatArray, factor: Factor) -> FloatArray:
-    """Rows L^-1 deviation; a triangular solve would wake SciPy's threads while NumPy's still spin."""
-    return deviations @ dtrtri(factor.lower, lower=1)[0].T
+    return deviations @ factorise(sample_covariance, "the sample covariance of X").whitener.T
 
 
 def _feature_covariance(eta: FloatArray, fractions: FloatArray) -> FloatArray:

@@ -50,14 +50,7 @@ class LogScores(NamedTuple):
 class ClassCurves:
     """Best or worst log score of every class as functions of the squared distance: in closed form, or tabulated.
 
-    Parameters
-    ----------
-    extremes : sequence of ExtremeScore
-        The score of each class, all of one kind.
-    log_volumes : ndarray of shape (n_classes,)
-        What is added to the scores of each class.
-    dtype : numpy.float64 or numpy.float32
-        Type of the samples.
+    The extremes are of one kind; volumes are added to the scores of each class.
     """
 
     def __init__(self, extremes: Sequence[ExtremeScore], log_volumes: FloatArray, dtype: Any) -> None:
@@ -95,17 +88,7 @@ def _tables(extremes: tuple[ExtremeScore, ...], dtype: Any) -> CurveTables:
 
 
 class ScoreModel:
-    """Best and worst log scores of samples under all classes.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-        Kind of score.
-    moments : NominalMoments
-        Nominal moments.
-    radii : ndarray of shape (n_classes,)
-        Radii of the ambiguity sets.
-    """
+    """Best and worst log scores of samples under all classes, within radii of nominal moments."""
 
     def __init__(self, likelihood: Likelihood, moments: NominalMoments, radii: FloatArray) -> None:
         self.likelihood, self.radii = likelihood, radii

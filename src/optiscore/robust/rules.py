@@ -9,14 +9,10 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..numerics.arrays import argmax_of_rows
 from ..numerics.types import FloatArray
 from ..trust.probabilities import normalise
 from .log_scores import LogScores
 from .posteriors import log_expit, log_sum_of_others, posterior_bounds
-
-# Below this many scores, fewer operations are faster than short ones.
-_FEW = 1_000
 
 #: Rules whose offsets are the logarithms of the priors.
 BY_PRIORS = ("prior", "minimax")
@@ -35,7 +31,7 @@ class OffsetRule:
 
     def choose(self, scores: LogScores) -> np.ndarray:
         """Return the first class with the largest column."""
-        return argmax_of_rows(self.columns(scores))
+        return self.columns(scores).argmax(axis=0)
 
     def margin(self, scores: LogScores) -> FloatArray:
         """Return log R - log tau."""
@@ -65,16 +61,14 @@ class MinimaxRule:
         A class that is best and worst case ahead of all others is decided for without posteriors.
         """
         low, high = with_offsets(scores, self.offsets)
-        if high.size < _FEW:
-            return argmax_of_rows(low - log_sum_of_others(high))
-        chosen = argmax_of_rows(high)
-        doubtful = np.flatnonzero(chosen != argmax_of_rows(low))
+        chosen = high.argmax(axis=0)
+        doubtful = np.flatnonzero(chosen != low.argmax(axis=0))
         if doubtful.size:
             lower, _ = posterior_bounds(low.take(doubtful, axis=1), high.take(doubtful, axis=1))
-            chosen[doubtful] = argmax_of_rows(lower)
+            chosen[doubtful] = lower.argmax(axis=0)
             # Where all of them underflow, their logarithms decide.
             faint = doubtful[lower.max(axis=0) < np.finfo(lower.dtype).tiny]
-            chosen[faint] = argmax_of_rows(low[:, faint] - log_sum_of_others(high[:, faint]))
+            chosen[faint] = (low[:, faint] - log_sum_of_others(high[:, faint])).argmax(axis=0)
         return chosen
 
     def margin(self, scores: LogScores) -> FloatArray:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..numerics.arrays import argmax_of_rows
 from ..numerics.types import BoolArray, FloatArray
 
 # Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
@@ -32,25 +31,10 @@ def tuned_offsets(
 ) -> FloatArray:
     """Return offsets under which the largest log score plus offset is right for the most weight of the samples.
 
-    Of two classes exactly; of more by coordinate ascent, one class after the other, whose result depends on the
-    classes' samples and not on their names: they come in the order of their sizes, those of one size in that of their
-    scores.
-
-    Parameters
-    ----------
-    optimistic : ndarray of shape (n_classes, n_samples)
-        Optimistic log scores of the training samples.
-    codes : ndarray of shape (n_samples,)
-        Classes of the samples, 0 to n_classes - 1.
-    priors : ndarray of shape (n_classes,)
-        Class probabilities; their logarithms, or no offsets, are where the search starts.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        Weights of the samples; None is 1 for each.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        Offsets; for two classes 0 and minus the threshold on their difference.
+    Of two classes exactly (0 and minus the threshold on their difference); of more by coordinate ascent, one class
+    after the other, from the logarithms of the priors or no offsets. The result depends on the classes' samples and not
+    on their names: they come in the order of their sizes, those of one size in that of their scores. Optimistic log
+    scores are of shape (n_classes, n_samples).
     """
     if len(priors) == 2:
         return np.array([0.0, -best_threshold(optimistic[1] - optimistic[0], codes == 1, sample_weight)[0]])
@@ -145,7 +129,7 @@ class _Rivals:
             each, columns = np.arange(len(block)), self._columns[:, block]
             columns[self._codes[block], each] = -np.inf
             for classes, values in ((self._first, self.first_value), (self._second, self._second_value)):
-                classes[block] = top = argmax_of_rows(columns)
+                classes[block] = top = columns.argmax(axis=0)
                 values[block] = columns[top, each]
                 columns[top, each] = -np.inf
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -245,7 +245,9 @@ def predict(
     )
     bar = _progress(data, quiet or as_json)("predicting", estimate_rows(data))
     with _stopped_by_hand(f"{out} is not written, what was there is as it was"), bar as advance:
-        tally, seconds = _clocked(lambda: predict_file(trained, data, out, wanted, advance))
+        start = time.perf_counter()
+        tally = predict_file(trained, data, out, wanted, advance)
+        seconds = time.perf_counter() - start
     if as_json:
         print_json(plain_tally(tally, thresholds, out, seconds))
     elif not quiet:
@@ -356,8 +358,3 @@ def _check_decimal(decimal: str) -> str:
     if decimal not in (".", ","):
         raise typer.BadParameter("--decimal must be a point or a comma.")
     return decimal
-
-
-def _clocked(run: Callable[[], Any]) -> tuple[Any, float]:
-    start = time.perf_counter()
-    return run(), time.perf_counter() - start

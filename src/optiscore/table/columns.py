@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .dates import seconds
 from .tables import COMMA_NUMBER, are_integers, check_name, numbers
 
 #: Text columns with more distinct values than this are encoded by what they tell about the label.
@@ -226,18 +227,3 @@ def _tells(values: pd.Series, column: Column, codes: np.ndarray) -> bool:
     if column.kind in ("number", "date"):
         return int((np.diff(by_value.first().to_numpy()) != 0).sum()) == codes.max()
     return len(values) >= _FEWEST_TELLING * len(by_value)
-
-
-def seconds(column: pa.ChunkedArray) -> np.ndarray | None:
-    """Seconds since 1970 of dates and times, as 2020-01-31, 2020/01/31 or 31.01.2020; None if some cell is none."""
-    if pa.types.is_string(column.type):
-        column = pc.replace_substring_regex(column, r"^(\d{4})/(\d{2})/(\d{2})", r"\1-\2-\3")
-        column = pc.replace_substring_regex(column, r"^(\d{2})\.(\d{2})\.(\d{4})", r"\3-\2-\1")
-    for kind in (pa.timestamp("us"), pa.date32()):
-        try:
-            stamps = column.cast(kind, safe=False).cast(pa.timestamp("us"))
-        # Values that are no dates, or a type that is never one.
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
-        return stamps.cast(pa.int64()).to_pandas().to_numpy(dtype=np.float64) / 1e6
-    return None

@@ -1,11 +1,28 @@
-"""Dates as numbers: days, months and weekdays."""
+"""Columns of dates: recognised and read as seconds since 1970, encoded as days, months and weekdays."""
 
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sklearn.base import BaseEstimator, TransformerMixin
 
 _DAY = 86_400.0
+
+
+def seconds(column: pa.ChunkedArray) -> np.ndarray | None:
+    """Seconds since 1970 of dates and times, as 2020-01-31, 2020/01/31 or 31.01.2020; None if some cell is none."""
+    if pa.types.is_string(column.type):
+        column = pc.replace_substring_regex(column, r"^(\d{4})/(\d{2})/(\d{2})", r"\1-\2-\3")
+        column = pc.replace_substring_regex(column, r"^(\d{2})\.(\d{2})\.(\d{4})", r"\3-\2-\1")
+    for kind in (pa.timestamp("us"), pa.date32()):
+        try:
+            stamps = column.cast(kind, safe=False).cast(pa.timestamp("us"))
+        # Values that are no dates, or a type that is never one.
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+        return stamps.cast(pa.int64()).to_pandas().to_numpy(dtype=np.float64) / 1e6
+    return None
 
 
 # scikit-learn has no types: its classes are Any to the type checker.

@@ -17,8 +17,8 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
-from .columns import MANY_VALUES, Column, seconds
-from .dates import DateParts
+from .columns import MANY_VALUES, Column
+from .dates import DateParts, seconds
 from .tables import are_integers, column_of, numbers
 from .texts import MISSING_TEXT, CellTexts
 

@@ -23,12 +23,7 @@ def split_table(
 ) -> tuple[list[Path], list[str]]:
     """Write `<name>_train` and `<name>_test`, of rows drawn at random, with about the same fraction of every label.
 
-    Returns
-    -------
-    paths : list of Path
-        The two tables.
-    alone : list of str
-        Labels of one row only, which cannot be trained on.
+    Returned are the two tables, and labels of one row only, which cannot be trained on.
     """
     stem, suffix = _parts("table" if path == "-" else Path(path).name)
     paths = [folder / f"{stem}_{part}{suffix}" for part in ("train", "test")]

@@ -56,22 +56,9 @@ def survey_table(
     seed: int,
     advance: Callable[[int], None] = lambda n_rows: None,
 ) -> Survey:
-    """Read a table once.
+    """Read a table once; where it is large, a random sample of rows may do.
 
-    Parameters
-    ----------
-    path, target : str
-        The table, and its column of labels.
-    choices : Choices
-        What the user says of the columns.
-    decimal : {".", ","}
-        What stands before the decimals in text files.
-    may_sample : bool
-        Whether a random sample of rows will do where the table is large.
-    seed : int
-        Seed of the sample.
-    advance : callable
-        Told how many rows were read.
+    ``advance`` is told how many rows were read.
     """
     # What is no file, such as a pipe, cannot be read a second time.
     is_file = path != "-" and Path(path).is_file()

@@ -11,20 +11,11 @@ _WRONG = 0.5
 
 
 def best_sharpness(logits: FloatArray, codes: np.ndarray, lowest: float, highest: float) -> float:
-    """The s for which softmax(s logits) has the least log loss, between two bounds.
+    """Return the s for which softmax(s logits) has the least log loss, between two bounds.
 
     To the loss of all samples comes that of half a sample which has the second most probable class instead of the most
     probable one, in the mean over all samples. The sum is convex in s: its derivative is the mean of E[a] - a_y with a
-    the logits under their softmax, and the derivative of that their mean variance.
-
-    Parameters
-    ----------
-    logits : ndarray of shape (n_classes, n_samples)
-        Logits.
-    codes : ndarray of shape (n_samples,)
-        True classes.
-    lowest, highest : float
-        Where to look.
+    the logits (n_classes, n_samples) under their softmax, and the derivative of that their mean variance.
 
     Examples
     --------

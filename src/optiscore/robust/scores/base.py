@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ...documented import plain_signatures
 from ...numerics.root_finding import find_root
 from ...numerics.types import LOG_2PI, FloatArray
 from .table import ScoreTable
@@ -74,6 +75,7 @@ class Mixing(NamedTuple):
     spread: FloatArray
 
 
+@plain_signatures
 @dataclass(frozen=True)
 class ExtremeScore(ABC):
     """The best or the worst score over an ambiguity set, as a function of the squared Mahalanobis distance alpha.
@@ -117,11 +119,6 @@ class ExtremeScore(ABC):
     def value(self, alpha: FloatArray) -> FloatArray:
         """Value of the dual problem.
 
-        Parameters
-        ----------
-        alpha : ndarray
-            Squared Mahalanobis distances.
-
         Returns
         -------
         ndarray
@@ -132,11 +129,6 @@ class ExtremeScore(ABC):
     def derivative(self, alpha: FloatArray) -> FloatArray:
         """Derivative of the value with respect to alpha, by the envelope theorem.
 
-        Parameters
-        ----------
-        alpha : ndarray
-            Squared Mahalanobis distances.
-
         Returns
         -------
         ndarray
@@ -145,11 +137,6 @@ class ExtremeScore(ABC):
 
     def dual_variable(self, alpha: FloatArray) -> FloatArray:
         """The optimal gamma.
-
-        Parameters
-        ----------
-        alpha : ndarray
-            Squared Mahalanobis distances.
 
         Returns
         -------
@@ -187,11 +174,6 @@ class ExtremeScore(ABC):
     def log_score(self, alpha: FloatArray) -> FloatArray:
         """Natural logarithm of the score, for log det S = 0.
 
-        Parameters
-        ----------
-        alpha : ndarray
-            Squared Mahalanobis distances.
-
         Returns
         -------
         ndarray
@@ -228,11 +210,6 @@ class ExtremeScore(ABC):
 
     def mixing(self, alpha: FloatArray) -> Mixing:
         """Coefficients of the moments that attain the optimum at alpha > 0 and radius > 0.
-
-        Parameters
-        ----------
-        alpha : ndarray
-            Squared Mahalanobis distances.
 
         Returns
         -------

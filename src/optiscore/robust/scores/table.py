@@ -53,16 +53,8 @@ class CurveTables:
 
     Around a pivot p, where a function bends most or has a kink, pieces are finest: they have the same number in every
     octave of y = |s - p| + origin, so that the leading bits of y name the piece. Octaves are built when a sample falls
-    in them; what is in them does not depend on when, nor on what else is asked for.
-
-    Parameters
-    ----------
-    curves : callable
-        ``curves(rows, alpha)``, elementwise.
-    pivots : sequence of float
-        Of each row.
-    dtype : numpy.float64 or numpy.float32
-        Type in which the table computes; its index has as many bits.
+    in them; what is in them does not depend on when, nor on what else is asked for. The table computes in its own type,
+    double or single precision; ``curves(rows, alpha)`` is elementwise, and pivots are those of each row.
     """
 
     def __init__(self, curves: Curves, pivots: Sequence[float], dtype: Any) -> None:
