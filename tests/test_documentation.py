@@ -121,13 +121,16 @@ def test_readme_is_short_and_its_links_exist():
 def test_versions_agree():
     """The package, the changelog, the citations."""
     version = optiscore.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     date = re.search(
-        rf"^## {re.escape(version)} - (\d{{4}}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M
+        rf"^## {re.escape(version.partition('.dev')[0])} - (\d{{4}}-\d\d-\d\d|unreleased)$", changelog, re.M
     )
     assert date
+    assert (date[1] == "unreleased") == (".dev" in version)
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {version}\n" in citation
-    assert f"date-released: {date[1]}\n" in citation
+    assert ("date-released" in citation) == (".dev" not in version)
+    assert date[1] == "unreleased" or f"date-released: {date[1]}\n" in citation
     assert f"version = {{{version}}}" in (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
 
 

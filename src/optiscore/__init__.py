@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .robust.scores.registry import LIKELIHOODS, Likelihood
     from .robust.scores.table import ScoreTable
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "LIKELIHOODS",

@@ -1,5 +1,6 @@
 """The experiments and the command that runs them: resumed, repeated and incomplete runs, and what the tables say."""
 
+import csv
 import json
 import os
 import re
@@ -248,10 +249,10 @@ def test_kolmogorov_distance():
 
 
 def test_printed_table_is_the_reference(reference):
-    published = (reference / "table1.csv").read_text(encoding="ascii")
-    shipped = Path(sys.modules["reproduction.table1"].__file__).with_name("table1_printed.csv")
-    assert shipped.read_text(encoding="ascii") == published
-    assert len(expected("printed")) == 77
+    rows = csv.DictReader((reference / "table1.csv").read_text(encoding="ascii").splitlines())
+    published = {(row.pop("dataset"), name): float(value) for row in rows for name, value in list(row.items())[1:]}
+    assert expected("printed") == published
+    assert len(published) == 77
 
 
 def test_sparse_covariance_solves_the_graphical_lasso():

@@ -153,7 +153,7 @@ class LabelledSums(NamedTuple):
 
 
 def check_block(
-    X: Any, y: Any, sample_weight: Any, *, ensure_all_finite: bool = True
+    X: Any, y: Any, sample_weight: Any = None, *, ensure_all_finite: bool = True
 ) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
     """The samples of positive weight of one block, which may have none."""
     samples = check_array(X, dtype=_FLOATS, ensure_min_samples=0, ensure_all_finite=ensure_all_finite, input_name="X")
