@@ -12,9 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 # Before anything imports SciPy: the example with PyTorch's tensors needs it.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-from optiscore.estimators.documented import SITE
-
 import optiscore
+from optiscore.documented import SITE
 
 project = "optiscore"
 author = "The optiscore developers"

@@ -1,4 +1,4 @@
-"""A process that forks while another thread predicts: neither it nor its child hangs, and both predict the same bits."""
+"""A process that forks while another thread predicts: neither it nor its child hangs, both predict the same bits."""
 
 import subprocess
 import sys

@@ -187,7 +187,7 @@ class ScoreTable:
     """A smooth function of alpha as a table of cubics in the distance s = sqrt(alpha).
 
     Around a pivot p, where the function bends most or has a kink, pieces are finest: they have the same number in every
-    octave of |s - p|. They are built when they are first asked for.
+    octave of the distance from p. They are built when they are first asked for.
 
     Parameters
     ----------
