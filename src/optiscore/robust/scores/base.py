@@ -244,7 +244,7 @@ class ExtremeScore(ABC):
             raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
         if np.ndim(self.radius):
             raise ValueError("a table is made for one radius; solve for an array of radii.")
-        return self.closed_form(quantity, dtype) or _table(self, quantity, np.dtype(dtype).name)
+        return self.closed_form(quantity, dtype) or self._table(quantity, np.dtype(dtype).name)
 
     def closed_form(self, quantity: Quantity, dtype: type) -> Curve | None:
         """Return the value or the log score in closed form, where there is one.
@@ -283,6 +283,11 @@ class ExtremeScore(ABC):
         if quantity == "value":
             return value, derivative
         return self.log_of(value), self.log_slope_of(value) * derivative
+
+    # A table takes between 0.3 and 1.6 MB.
+    @lru_cache(maxsize=128)  # noqa: B019 - scores are values, and few
+    def _table(self, quantity: Quantity, dtype: str) -> ScoreTable:
+        return ScoreTable(partial(self._curve, quantity), self.pivot, np.dtype(dtype).type)
 
     def _solve_block(self, alpha: FloatArray, rho: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         alpha, nominal = np.clip(alpha, 0, ALPHA_CEILING), rho == 0
@@ -333,9 +338,3 @@ def _clipped(value: Curve, log_of: Curve | None, dtype: np.dtype, alpha: FloatAr
     ceiling = min(ALPHA_CEILING, float(np.finfo(dtype).max))
     values = value(np.clip(np.asarray(alpha, dtype=dtype), 0, ceiling))
     return values if log_of is None else log_of(values)
-
-
-# A table takes between 0.3 and 1.6 MB.
-@lru_cache(maxsize=128)
-def _table(score: ExtremeScore, quantity: Quantity, dtype: str) -> ScoreTable:
-    return ScoreTable(partial(score._curve, quantity), score.pivot, np.dtype(dtype).type)
