@@ -169,7 +169,7 @@ def test_nothing_reads_what_is_anothers_own():
         f"{path.relative_to(source)}: {access}"
         for path in source.rglob("*.py")
         for access, is_own in private_accesses(path)
-        if not is_own and not access.startswith(others.get(str(path.relative_to(source)), "\n"))
+        if not is_own and not access.startswith(other_libraries.get(str(path.relative_to(source)), "\n"))
     ]
     # The check that makes partial_fit unavailable is the parent's, of which the class on Dask is one.
     assert [each for each in strangers if "Parent._check_for_blocks" not in each] == []
