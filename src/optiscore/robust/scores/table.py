@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ...numerics.types import FloatArray
 
 #: The table ends here; larger squared distances are solved exactly.
-ALPHA_MAX = 1e12
+ALPHA_MAX = 1e6
 
 # Pieces per octave of the distance, as a power of two. A cubic piece of relative width h = 2**-9 is off by
 # h**4/384 times the fourth logarithmic derivative: some 1e-13 of the value.
