@@ -13,6 +13,8 @@ Function = TypeVar("Function")
 _PARAMETERS = {
     "X": "X : array-like of shape (n_samples, n_features)\n    Samples.",
     "alpha": "alpha : ndarray\n    Squared Mahalanobis distances.",
+    "value": "value : ndarray\n    Values of the dual problem.",
+    "x": "x : array-like\n    Any numbers.",
 }
 _FEATURES = """n_features_in_ : int
     Number of features.

@@ -43,7 +43,6 @@ class Problem:
     scaled: Mapping[str, FloatArray]
     #: Classes, 0 to n_classes - 1; of shape (n_samples,).
     codes: np.ndarray
-    #: Their number.
     n_classes: int
     #: Candidates, increasing; of shape (n_ridges,).
     ridges: FloatArray

@@ -131,5 +131,20 @@ def take_rows(array: Array, rows: np.ndarray) -> Array:
     return array[rows] if isinstance(array, np.ndarray) else namespace_of(array).take(array, like(rows, array), axis=0)
 
 
+def argmax_of_rows(array: np.ndarray) -> np.ndarray:
+    """Return the first row that holds the largest number of each column, several times as fast as NumPy does."""
+    return first_true_row(array == array.max(axis=0))
+
+
+def first_true_row(flags: np.ndarray) -> np.ndarray:
+    """Return the index of the first true row of each column, of which one is true."""
+    is_later = ~flags[0]
+    index = is_later.astype(np.int8 if len(flags) < 128 else np.intp)
+    for row in flags[1:-1]:
+        np.greater(is_later, row, out=is_later)
+        index += is_later
+    return index
+
+
 def _widest_float(xp: Any, array: Array) -> Any:
     return _widest_float_on(xp, device_of(array))

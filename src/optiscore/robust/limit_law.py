@@ -122,11 +122,6 @@ class LimitLaw:
     def cdf(self, x: ArrayLike) -> FloatArray:
         """Probability of at most x.
 
-        Parameters
-        ----------
-        x : array-like
-            Any numbers.
-
         Returns
         -------
         ndarray
@@ -137,11 +132,6 @@ class LimitLaw:
 
     def pdf(self, x: ArrayLike) -> FloatArray:
         """Density at x.
-
-        Parameters
-        ----------
-        x : array-like
-            Any numbers.
 
         Returns
         -------

@@ -5,6 +5,7 @@ Arrays have the shape (n_classes, n_samples).
 
 import numpy as np
 
+from ..numerics.arrays import argmax_of_rows
 from ..numerics.types import BoolArray, FloatArray
 
 
@@ -63,7 +64,7 @@ def _sum_of_others(terms: FloatArray) -> FloatArray:
     """Return for each class the sum of numbers >= 0 over all *other* classes; without the largest, nothing cancels."""
     if len(terms) == 2:
         return terms[::-1].copy()
-    top, columns = terms.argmax(axis=0), np.arange(terms.shape[1])
+    top, columns = argmax_of_rows(terms), np.arange(terms.shape[1])
     largest, sums = terms[top, columns], terms.copy()
     sums[top, columns] = 0
     rest = sums.sum(axis=0)

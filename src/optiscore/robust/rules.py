@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ..numerics.arrays import argmax_of_rows
 from ..numerics.types import FloatArray
 from ..trust.probabilities import normalise
 from .log_scores import LogScores
@@ -31,7 +32,7 @@ class OffsetRule:
 
     def choose(self, scores: LogScores) -> np.ndarray:
         """Return the first class with the largest column."""
-        return self.columns(scores).argmax(axis=0)
+        return argmax_of_rows(self.columns(scores))
 
     def margin(self, scores: LogScores) -> FloatArray:
         """Return log R - log tau."""
@@ -61,8 +62,8 @@ class MinimaxRule:
         A class that is best and worst case ahead of all others is decided for without posteriors.
         """
         low, high = with_offsets(scores, self.offsets)
-        chosen = high.argmax(axis=0)
-        doubtful = np.flatnonzero(chosen != low.argmax(axis=0))
+        chosen = argmax_of_rows(high)
+        doubtful = np.flatnonzero(chosen != argmax_of_rows(low))
         if doubtful.size:
             lower, _ = posterior_bounds(low.take(doubtful, axis=1), high.take(doubtful, axis=1))
             chosen[doubtful] = lower.argmax(axis=0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.arrays import first_true_row
 from ..numerics.types import BoolArray, FloatArray
 
 # Ratios closer than this, relative to their size and absolute below 1, are equal but for rounding.
@@ -41,22 +42,30 @@ def tuned_offsets(
     weights = np.bincount(codes, weights=sample_weight, minlength=len(priors))
     order = np.lexsort((optimistic.sum(axis=1, dtype=np.float64), -weights))
     n, starts = len(codes), [np.zeros(len(priors)), np.log(priors)]
+    if n > _MANY:
+        step = n // _START
+        weight, few = (
+            None if sample_weight is None else sample_weight[::step],
+            np.ascontiguousarray(optimistic[:, ::step]),
+        )
+        start = _ascend(few, codes[::step], weight, _best_start(starts, few, codes[::step]), order)[0]
+        return _ascend(optimistic, codes, sample_weight, start, order, _LEAST_GAIN)[0]
     if n <= _FEW:
         # Under the first of these no class is ahead of the others in the mean over its own samples.
         lead = _Rivals(optimistic, codes, starts[0])
         balanced = -np.bincount(codes, weights=lead.own - lead.first_value) / np.bincount(codes)
         starts += [balanced, 0.5 * balanced, 1.5 * balanced, 2 * balanced]
     if n > _VERY_FEW:
-        right = [np.count_nonzero(_Rivals(optimistic, codes, each).are_right()) for each in starts]
-        starts = [starts[int(np.argmax(right))]]
-    if n <= _MANY:
-        orders = [order, order[::-1]] if n <= _FEW else [order]
-        found = [_ascend(optimistic, codes, sample_weight, *each) for each in product(starts, orders)]
-        return max(found, key=lambda pair: pair[1])[0]
-    step = n // _START
-    weight, few = None if sample_weight is None else sample_weight[::step], np.ascontiguousarray(optimistic[:, ::step])
-    start = _ascend(few, codes[::step], weight, starts[0], order)[0]
-    return _ascend(optimistic, codes, sample_weight, start, order, _LEAST_GAIN)[0]
+        starts = [_best_start(starts, optimistic, codes)]
+    orders = [order, order[::-1]] if n <= _FEW else [order]
+    found = [_ascend(optimistic, codes, sample_weight, *each) for each in product(starts, orders)]
+    return max(found, key=lambda pair: pair[1])[0]
+
+
+def _best_start(starts: list[FloatArray], optimistic: FloatArray, codes: np.ndarray) -> FloatArray:
+    """Return the offsets under which the most samples are right."""
+    right = [np.count_nonzero(_Rivals(optimistic, codes, each).are_right()) for each in starts]
+    return starts[int(np.argmax(right))]
 
 
 def _ascend(
@@ -97,7 +106,7 @@ class _Rivals:
         self.own = self._columns[codes, np.arange(n)]
         self.first_value, self._second_value = np.empty((2, n), dtype=optimistic.dtype)
         self._first, self._second = np.empty((2, n), dtype=np.intp)
-        self._rank(np.arange(n))
+        self._rank()
 
     def without(self, c: int) -> FloatArray:
         """Return the best score of all classes but the true one and c."""
@@ -123,14 +132,16 @@ class _Rivals:
         self._second_value[places], self._second[places] = moved[places], c
         self._rank(np.flatnonzero(is_ranked))
 
-    def _rank(self, samples: np.ndarray) -> None:
-        for start in range(0, len(samples), _RANKED):
-            block = samples[start : start + _RANKED]
-            each, columns = np.arange(len(block)), self._columns[:, block]
+    def _rank(self, samples: np.ndarray | None = None) -> None:
+        n = len(self.own) if samples is None else len(samples)
+        for start in range(0, n, _RANKED):
+            some = slice(start, min(start + _RANKED, n))
+            block = some if samples is None else samples[some]
+            columns, each = self._columns[:, block].copy(), np.arange(some.stop - start)
             columns[self._codes[block], each] = -np.inf
             for classes, values in ((self._first, self.first_value), (self._second, self._second_value)):
-                classes[block] = top = columns.argmax(axis=0)
-                values[block] = columns[top, each]
+                values[block] = largest = columns.max(axis=0)
+                classes[block] = top = first_true_row(columns == largest).astype(np.intp)
                 columns[top, each] = -np.inf
 
 

@@ -25,7 +25,6 @@ def seconds(column: pa.ChunkedArray) -> np.ndarray | None:
     return None
 
 
-# scikit-learn has no types: its classes are Any to the type checker.
 class DateParts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer from seconds since 1970 to days since then, month and weekday."""
 

@@ -29,7 +29,7 @@ def render(judged: Judgement, source: str) -> str:
         "classes": trained.labels,
         "verdict": verdict.threshold,
         "rows": _rows(trained, rows, evaluation),
-        "curves": {name: _curve(each, _codes(rows)) for name, each in evaluation.judged.items()},
+        "curves": {name: _curve(each, rows.codes) for name, each in evaluation.judged.items()},
         "plane": _plane(trained, rows, evaluation),
     }
     if rows.codes is not None:
@@ -63,11 +63,6 @@ def _shortened(label: Any, n: int = 36) -> str:
     """A label without its middle, if it is long: many differ at their ends only."""
     text = str(label)
     return text if len(text) <= n else f"{text[: n // 2]}…{text[1 - n // 2 :]}"
-
-
-def _codes(rows: Rows) -> np.ndarray:
-    assert rows.codes is not None
-    return rows.codes
 
 
 def _rows(trained: TableModel, rows: Rows, evaluation: Evaluation) -> dict[str, Any]:
@@ -105,7 +100,7 @@ def _posterior_range(classifier: Any, X: np.ndarray, evaluation: Evaluation, sho
     return None, None, ""
 
 
-def _curve(judged: MethodAnswers, codes: np.ndarray) -> dict[str, list[float]]:
+def _curve(judged: MethodAnswers, codes: np.ndarray | None) -> dict[str, list[float]]:
     coverage, risk, _ = risk_coverage_curve(judged.predicted == codes, judged.confidence)
     shown = np.unique(np.linspace(0, len(coverage) - 1, min(_MAX_CURVE, len(coverage))).round().astype(int))
     return {"coverage": coverage[shown].tolist(), "risk": risk[shown].tolist()}

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 MISSING_TEXT = "(missing)"
 
 
-# scikit-learn has no types: its classes are Any to the type checker.
 class CellTexts(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer from cells to their texts (`as_text`), whatever cells a pipeline is given."""
 

@@ -183,11 +183,6 @@ class ExtremeScore(ABC):
     def log_of(self, value: FloatArray) -> FloatArray:
         """Natural logarithm of the score that belongs to a value: here the log density (L - d log 2 pi)/2.
 
-        Parameters
-        ----------
-        value : ndarray
-            Values, see `value`.
-
         Returns
         -------
         ndarray
@@ -196,11 +191,6 @@ class ExtremeScore(ABC):
 
     def log_slope_of(self, value: FloatArray) -> FloatArray:
         """Derivative of `log_of`.
-
-        Parameters
-        ----------
-        value : ndarray
-            Values, see `value`.
 
         Returns
         -------
