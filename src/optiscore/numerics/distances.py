@@ -38,7 +38,7 @@ class ClassDistances:
     def __init__(self, means: FloatArray, whiteners: FloatArray) -> None:
         # The layout of an array decides about the rounding of products, and copies keep no other.
         self.means, self._whiteners = np.ascontiguousarray(means), np.ascontiguousarray(whiteners)
-        self._groups: dict[Any, list[_Group]] = {}
+        self._groups: dict[Any, list[_Group]] = {np.float64: self._group(np.float64)}
 
     def __call__(self, X: Array) -> FloatArray:
         """Return distances (n_classes, n_samples) on the host, in the type of X and finite."""
