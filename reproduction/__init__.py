@@ -1,4 +1,4 @@
-"""The paper's table and figures, and those that it could not draw: `optiscore reproduce` runs them."""
+"""The paper's table and figures, and those that it could not draw: `python -m reproduction` runs them."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from kinds import SETTINGS, blobs
 from sklearn.base import clone
@@ -78,6 +79,60 @@ def test_results_cannot_be_set_or_written_to(name):
                 with pytest.raises(ValueError, match="read-only"):
                     array[...] = array
     assert model.fit(X, y) is model
+
+
+def arrays_in(value):
+    """Arrays in records, lists and objects, however deep."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (dict, list, tuple)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from arrays_in(part)
+    elif type(value).__module__.startswith("optiscore.") and hasattr(value, "__dict__"):
+        yield from arrays_in(vars(value))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_arrays_within_results_are_read_only(name):
+    X, y = blobs(3)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    model = clone(ESTIMATORS[name]).fit(frame, y)
+    ask = model.transform if name in ("map", "power") else model.predict_proba
+    before = ask(frame)
+    results = {each: value for each, value in vars(model).items() if each.endswith("_") and each != "best_estimator_"}
+    arrays = list(arrays_in(results))
+    assert len(arrays) > 3
+    assert not any(array.flags.writeable for array in arrays)
+    np.testing.assert_array_equal(ask(frame), before)
+
+
+def test_a_search_takes_its_best_estimator_along():
+    X, y = blobs(3)
+    search = clone(ESTIMATORS["search"]).fit(X, y)
+    for copied in (search.with_priors("equal"), search.with_radii({0: 0.1, 1: 0.2, 2: 0.3})):
+        np.testing.assert_array_equal(copied.best_estimator_.radii_, copied.radii_)
+        np.testing.assert_array_equal(copied.best_estimator_.predict_proba(X), copied.predict_proba(X))
+    assert not np.array_equal(search.best_estimator_.predict_proba(X), copied.predict_proba(X))
+
+
+def test_a_copy_of_a_stream_does_not_go_on_with_it():
+    """The next block would bring back what the parameters say."""
+    X, y = blobs(3)
+    streamed = ModeratedDiscriminantAnalysis(feature_map=None).partial_fit(X, y, [0, 1, 2])
+    copied = streamed.with_priors([0.8, 0.1, 0.1])
+    with pytest.raises(ValueError, match="keeps no sums"):
+        copied.partial_fit(X, y)
+    streamed.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("wrong", [True, "0.5", [True, True, False], ["1", "2", "3"], None, [1, 2]])
+def test_radii_that_are_no_numbers_are_refused(wrong):
+    X, y = blobs(3)
+    model = OptimisticScoreClassifier(decision_rule="minimax").fit(X, y)
+    with pytest.raises(ValueError, match="radius must"):
+        model.with_radii(wrong)
+    with pytest.raises(ValueError, match="radius must"):
+        OptimisticScoreClassifier(radius=wrong).fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["optimistic", "tuned", "search", "moderated"])

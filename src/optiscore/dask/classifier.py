@@ -22,8 +22,8 @@ class OptimisticScoreClassifier(LazyClassifier, Parent):
     (rule "tuned": twice), reduces each block to sums of size O(d^2) per class where the block is, and merges these
     in a tree. Tuned offsets come from the same samples as in memory, whose scores are fetched: nine bytes for each of
     two classes' samples, and the scores of at most some 160,000 samples of more classes. The methods that say something
-    of samples return lazy Dask arrays for Dask's collections. Chunks may have unknown sizes. Whatever scheduler is
-    current is used: a `dask.distributed.Client` of yours, or threads.
+    of samples, but for `assess`, return lazy Dask arrays for Dask's collections. Chunks may have unknown sizes.
+    Whatever scheduler is current is used: a `dask.distributed.Client` of yours, or threads.
 
     What needs all samples of a class in one place is refused: radius "empirical", and covariance estimators other than
     None, EmpiricalCovariance, ShrunkCovariance and RidgeCovariance. NumPy arrays are treated as by the parent class.

@@ -1,7 +1,7 @@
 """Labels, probabilities and sets of labels, from log probabilities: what classifiers that have these say alike."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,22 +15,12 @@ from ..trust.sets import Utility, best_sets
 from .results import Results
 
 
-class ProbabilityModel(Protocol):
-    """A model that predicts."""
-
-    @property
-    def cost(self) -> tuple[int, int]:
-        """Numbers per sample that predictions work with, and operations: see `map_blocks`."""
-
-    def log_proba(self, samples: FloatArray) -> FloatArray:
-        """Return log probabilities (n_classes, n_samples) in the type of the samples."""
-
-
 class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn has no types
     """A classifier whose model has log probabilities."""
 
     classes_: np.ndarray
-    _model: ProbabilityModel
+    #: With `log_proba` of a block of samples (n_classes, n_samples), and `cost`, what `map_blocks` wants to know.
+    _model: Any
 
     def _map(self, X: ArrayLike, function: Callable[[FloatArray], Any], method: str = "predict") -> Any:
         """Return a function of blocks of samples for all of them, by samples along the first axis.

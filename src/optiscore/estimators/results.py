@@ -24,7 +24,7 @@ class Results(Documented, BaseEstimator):  # type: ignore[misc]
         """Set a parameter; results are refused."""
         if name.endswith("_") and name in self.__dict__:
             raise AttributeError(
-                f"{name} is a result of fit and cannot be set: fit again, or take a copy, as by with_priors."
+                f"{name} is a result of fit and cannot be set: fit again, or take a copy where a method makes one."
             )
         super().__setattr__(name, value)
 
@@ -43,7 +43,9 @@ class Results(Documented, BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, **results: Any) -> Self:
         """Take over results, all at once."""
-        self.__dict__.update({name: frozen(value) for name, value in results.items()})
+        if "feature_names_in_" in self.__dict__:
+            freeze(self.feature_names_in_)
+        self.__dict__.update({name: value if name == "_model" else frozen(value) for name, value in results.items()})
         if "_model" not in results:
             self.__dict__["_model"] = self._build()
         return self
@@ -51,7 +53,8 @@ class Results(Documented, BaseEstimator):  # type: ignore[misc]
     def _copy_with(self, **results: Any) -> Self:
         """Return a fitted copy with other results."""
         copied = object.__new__(type(self))
-        copied.__dict__.update(self.__dict__)
+        # What a stream sums knows nothing of the other results: the copy does not go on with it.
+        copied.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_sums"})
         return copied._keep(**results)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -62,6 +65,7 @@ class Results(Documented, BaseEstimator):  # type: ignore[misc]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a state, whose arrays become read-only."""
+        self.__dict__.pop("_model", None)
         super().__setstate__(state)
         if self.__sklearn_is_fitted__():
             kept = [name for name in self.__dict__ if name.endswith("_") or name == "_model"]
@@ -75,11 +79,25 @@ class Results(Documented, BaseEstimator):  # type: ignore[misc]
 
 
 def frozen(value: Any) -> Any:
-    """Return a result whose arrays cannot be written to: copies, unless they are such already."""
+    """Return a result whose arrays cannot be written to: copies, unless they are such already, or parts of objects."""
     if isinstance(value, dict):
         return {name: frozen(part) for name, part in value.items()}
-    if not isinstance(value, np.ndarray) or not (value.flags.writeable or value.base is not None):
+    if not isinstance(value, np.ndarray):
+        freeze(value)
+        return value
+    if not (value.flags.writeable or value.base is not None):
         return value
     copied = value.copy()
     copied.flags.writeable = False
     return copied
+
+
+def freeze(value: Any) -> None:
+    """Make arrays unwriteable wherever they are in records, lists and the package's own objects."""
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif isinstance(value, (tuple, list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            freeze(part)
+    elif type(value).__module__.startswith("optiscore.") and not isinstance(value, BaseEstimator):
+        freeze(getattr(value, "__dict__", {}))

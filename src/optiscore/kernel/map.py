@@ -107,7 +107,6 @@ class KernelDiscriminantMap(
     See Also
     --------
     KernelDiscriminantClassifier : Probabilities behind one such map, or an average over many.
-    optiscore.plotting.KernelSearchDisplay : A picture of `results_`.
 
     Notes
     -----

@@ -37,15 +37,6 @@ def find_root(
     function(upper)``; ``args`` are its parameters, one value per root. The search begins at ``start``, or in the middle
     of each bracket, and ends with a Newton step of at most ``step_tolerance``, or a bracket no wider than rounding.
     ``max_iterations`` is far above what bisection needs on a bracket of doubles of moderate size.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from optiscore.numerics.root_finding import find_root
-    >>> cube = np.array([8.0, 27.0])
-    >>> result = find_root(lambda z, c: (z**3 - c, 3 * z**2), np.zeros(2), np.full(2, 9.0), (cube,))
-    >>> result.root.round(12), bool(result.converged.all())
-    (array([2., 3.]), True)
     """
     root = 0.5 * (lower + upper) if start is None else start.copy()
     converged = np.zeros(root.shape, dtype=bool)

@@ -9,7 +9,7 @@ from sklearn import __version__ as sklearn_version
 from sklearn.utils.validation import validate_data
 
 from ..estimators.answers import Answers
-from ..estimators.validation import by_label, numbers_per_class, resolve_priors
+from ..estimators.validation import resolve_priors
 from ..moments.factors import factorise
 from ..numerics.arrays import (
     Array,
@@ -26,7 +26,7 @@ from .certified_factor import largest_certified_factor
 from .learning import FittedModel
 from .log_scores import LogScores, NominalMoments, ScoreModel
 from .posteriors import non_dominated, posterior_bounds
-from .radii import check_radii
+from .radii import given_radii
 from .rules import BY_PRIORS, decide, make_rule, with_offsets
 from .scores.registry import get_likelihood
 
@@ -126,11 +126,7 @@ class WorstCaseAnswers(Answers):
         True
         """
         self._check_fitted()
-        given = by_label(radii, self.classes_.tolist(), "radii")
-        n_classes = len(self.classes_)
-        checked = check_radii(
-            numbers_per_class([given] * n_classes if np.isscalar(given) else given, "radii", n_classes)
-        )
+        checked = given_radii(radii, self.classes_.tolist())
         return self._copy_with(radii_=like(checked, self.radii_))
 
     def decision_function(self, X: ArrayLike) -> FloatArray:

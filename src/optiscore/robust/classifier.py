@@ -188,15 +188,9 @@ class OptimisticScoreClassifier(WorstCaseAnswers, Streaming):
 
     def _scored(self, classes: Sequence[ClassData]) -> ScoredClasses:
         """Return scores under the classes, by the parameters."""
-        return score_classes(
-            classes,
-            likelihood=self.likelihood,
-            radius=self.radius,
-            quantile=self.quantile,
-            priors=self.priors,
-            covariance_estimator=self.covariance_estimator,
-            pooling=self.pooling,
-        )
+        parameters = self.get_params(deep=False)
+        del parameters["decision_rule"]
+        return score_classes(classes, **parameters)
 
     def _check_parameters(self) -> None:
         """Raise if no samples can make parameters right, before any are read."""

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from inspect import signature
 from numbers import Real
 from typing import Any, Self
@@ -213,6 +214,12 @@ class OptimisticScoreClassifierCV(WorstCaseAnswers):
         if results["decision_rule_"] == "prior":
             warn_if_one_class_wins(results["_model"], training)
         return results
+
+    def _copy_with(self, **results: Any) -> Self:
+        """Return a copy whose `best_estimator_` has the other results, too."""
+        best = copy(self.best_estimator_)
+        best.__setstate__({**best.__getstate__(), **results})
+        return super()._copy_with(best_estimator_=best, **results)
 
     def plot_radii(self, *, ax: Any = None, **keywords: Any) -> Any:
         """Plot the cross-validated score over the candidate radii (extra `plot`).

@@ -123,10 +123,16 @@ def choose_radii(radius: Any, quantile: float, classes: Sequence[ClassData], mom
         )
         # Beyond, scores no longer change.
         return np.minimum(radii, RADIUS_CEILING)
-    given = by_label(radius, [known.label for known in classes], "radius")
-    return check_radii(
-        numbers_per_class([given] * len(classes) if np.isscalar(given) else given, "radius", len(classes))
-    )
+    return given_radii(radius, [known.label for known in classes])
+
+
+def given_radii(radius: Any, labels: Sequence[Any]) -> FloatArray:
+    """Return one radius per class from a number, numbers or a dict."""
+    given = by_label(radius, labels, "radius")
+    listed = [given] * len(labels) if np.isscalar(given) or given is None else given
+    if np.asarray(listed).dtype.kind not in "iufO":
+        raise ValueError(f"radius must be a number, one per class or a dict, got {radius!r}.")
+    return check_radii(numbers_per_class(listed, "radius", len(labels)))
 
 
 def check_radius_parameter(radius: Any, quantile: float) -> None:
@@ -137,7 +143,7 @@ def check_radius_parameter(radius: Any, quantile: float) -> None:
         check_probability(quantile, "quantile")
         return
     given = list(radius.values()) if isinstance(radius, Mapping) else radius
-    if isinstance(given, (bool, np.bool_)):
+    if np.asarray(given).dtype.kind not in "iufO":
         raise ValueError(f"radius must be a number, not {given!r}.")
     check_radii(numbers_per_class(np.atleast_1d(given), "radius", None))
 
