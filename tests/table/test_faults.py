@@ -144,18 +144,16 @@ def test_an_interruption_says_what_was_kept(folder, tmp_path):
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Whoever runs the tests in the background has interruptions ignored, and so would the command.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     # The file that will take the output's place is there once the command waits for the table.
     deadline = time.monotonic() + 60
     while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    # A signal just before the read begins is seen after it: whoever waits presses the keys again. The input stays open,
-    # since its end would be another reason to stop.
-    while process.poll() is None and time.monotonic() < deadline:
-        process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=8)
-    code, err = process.poll(), process.stderr.read()
+    process.send_signal(signal.SIGINT)
+    # Its input stays open: an end of that would be another reason to stop.
+    code, err = process.wait(timeout=60), process.stderr.read()
     process.stdin.close()
     process.stderr.close()
     assert code == 130, err
