@@ -274,7 +274,7 @@ class ExtremeScore(ABC):
             return value, derivative
         return self.log_of(value), self.log_slope_of(value) * derivative
 
-    # A table takes between 0.3 and 1.6 MB.
+    # A table takes between 0.16 and 0.6 MB.
     @lru_cache(maxsize=128)  # noqa: B019 - scores are values, and few
     def _table(self, quantity: Quantity, dtype: str) -> ScoreTable:
         return ScoreTable(partial(self._curve, quantity), self.pivot, np.dtype(dtype).type)
