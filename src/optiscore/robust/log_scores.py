@@ -76,7 +76,7 @@ class ClassCurves:
         return scores
 
 
-# Searches for one model are often made again for another one with the same radii. A table takes 0.16 to 0.6 MB per class.
+# Searches for one model are often made again for another with the same radii. A table takes 0.16 to 0.6 MB per class.
 @lru_cache(maxsize=8)
 def _tables(extremes: tuple[ExtremeScore, ...], dtype: Any) -> CurveTables:
     radii = np.array([extreme.radius for extreme in extremes])
