@@ -134,7 +134,7 @@ def test_more_classes_than_features():
 def test_weights():
     class Trial:
         def __init__(self, criterion):
-            self.log_loss = criterion
+            self.loss = criterion
 
     weights = weights_of([Trial(0.5), Trial(0.4), Trial(0.41), Trial(0.7)], 100)
     kept = np.exp([-2.0, 0, -0.2])
@@ -177,7 +177,7 @@ def test_names_of_classes_do_not_matter(average):
 def test_three_models_are_averaged():
     X, y = blobs(3)
     z = KernelDiscriminantMap(["linear"]).fit_transform(X, y) @ indicators_of(3)
-    models = CoordinateModels.fit(z, y, 3)
+    models = CoordinateModels.fit(z, y, np.bincount(y) / len(y))
     gaussian = models.gaussians
     indicators = z + np.bincount(y) / len(y)
     softmax = np.exp(log_softmax(models.sharpness * indicators, axis=1))

@@ -26,14 +26,36 @@ def obvious(name, x, y, scale):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_values(name, dtype):
+@pytest.mark.parametrize("single", [False, True])
+def test_values(name, single):
     kernel = KERNELS[name]
     scale = kernel.prepare(X)[1]
-    values = kernel(X.astype(dtype), Y.astype(dtype), scale)
-    assert values.dtype == dtype
+    values = kernel.against(Y, scale, single=single)(X)
     expected = [[obvious(name, x, y, scale) for y in Y] for x in X]
-    np.testing.assert_allclose(values, expected, atol=1e-12 if dtype == np.float64 else 1e-5)
+    np.testing.assert_allclose(values, expected, rtol=2e-6 if single else 1e-12, atol=1e-12)
+
+
+COLUMNS = {
+    "binary": lambda n: RNG.integers(0, 2, n),
+    "constant": lambda n: np.full(n, 0.3),
+    "few": lambda n: RNG.integers(-3, 4, n) / 2,
+    "twenty": lambda n: RNG.integers(0, 20, n) / 7,
+    "continuous": lambda n: RNG.normal(size=n),
+    "wide": lambda n: RNG.normal(size=n) * 500,
+}
+
+
+@pytest.mark.parametrize("name", ["product-laplacian", "product-gaussian"])
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("kinds", [[kind] for kind in COLUMNS] + [list(COLUMNS)], ids=lambda kinds: " ".join(kinds))
+def test_products_are_exact_for_every_kind_of_column_and_beyond_what_was_seen(name, single, kinds):
+    anchors = np.column_stack([COLUMNS[kind](60) for kind in kinds * 3])
+    rows = np.r_[anchors[:10], anchors[:10] + 0.1, 3 * anchors[:10], 0 * anchors[:1], anchors[:1] - 1000]
+    compare = KERNELS[name].against(anchors, 1.0, single=single)
+    expected = [[obvious(name, x, y, 1.0) for y in anchors] for x in rows]
+    np.testing.assert_allclose(compare(rows), expected, rtol=1e-5 if single else 1e-12)
+    alone = np.concatenate([compare(row[None]) for row in rows])
+    np.testing.assert_allclose(compare(rows), alone, rtol=1e-13, err_msg="a row's company does not matter")
 
 
 @pytest.mark.parametrize("name", KERNELS)

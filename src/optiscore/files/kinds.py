@@ -321,10 +321,11 @@ _ALL = (
     ),
     Kind(
         "kernel expansion",
-        "kernel.search.KernelExpansion",
+        "kernel.expansion.KernelExpansion",
         Members(
             {"anchors": numbers("n d"), "coefficients": numbers("n m"), "offset": numbers("m"), "bandwidth": Number(0)}
         ),
+        ("kernel", "anchors", "bandwidth", "coefficients", "offset"),
     ),
     Kind(
         "standardised",

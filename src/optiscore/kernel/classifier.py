@@ -1,7 +1,6 @@
 """KernelDiscriminantClassifier: probabilities behind kernel discriminant maps, an average over many or one."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,11 +16,16 @@ from ..moderated.power import PowerTransform, fit_power
 from ..moments.labelled import TrainingSet
 from ..numerics.types import FloatArray
 from ..trust.probabilities import check_probability, most_probable
-from .mixture import KernelMixture, best_first, mix, try_combination, weights_of
-from .search import check_combinations, check_max_landmarks, check_ridges, pose, search
+from .mixture import KernelMixture, KernelModel, LogLoss, best_first, mix, weights_of
+from .parameters import check_combinations, check_max_landmarks, check_ridges
+from .problem import pose
+from .search import search
 
 # Covariances of more features than this are not worth their time and memory in a model that does without them.
 _WIDE = 1000
+
+# Rows that typicality is learned from.
+_TYPICAL = 1000
 
 
 class TypicalityModel(NamedTuple):
@@ -129,8 +133,8 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         average: bool = True,
         scalings: Sequence[str] = ("standard", "ranks"),
         ridges: ArrayLike | None = None,
-        max_landmarks: int | None = 1500,
-        random_state: Any = None,
+        max_landmarks: int | str | None = "auto",
+        random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
         self.kernels = kernels
@@ -162,39 +166,43 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         with self._learning():
             training = validate_training(self, X, y, None)
             labels, codes = training.labels, training.codes
-            problem, scalings = pose(
-                training.X,
-                codes,
-                len(labels),
+            problem = pose(training.X, codes, len(labels), [each.scaling for each in combinations], ridges)
+            problem, trials, table = search(
+                problem,
                 combinations,
-                ridges=ridges,
+                LogLoss(),
                 max_landmarks=max_landmarks,
                 random_state=self.random_state,
+                verbose=self.verbose,
             )
-            order = partial(best_first, n_samples=len(codes))
-            trials, table = search(problem, combinations, try_combination, order, self.verbose)
             weights = weights_of(trials, len(codes))
-            kept = order(trials) if self.average else order(trials)[:1]
+            kept = best_first(weights)[: None if self.average else 1]
             trials, weights = [trials[i] for i in kept], weights[kept] / weights[kept].sum()
-            temperature, log_proba = mix(trials, weights, codes)
+            temperature, log_proba = mix(trials, weights, problem)
             used = {trial.combination.scaling for trial in trials}
-            used_scalings = {name: scale for name, scale in scalings.items() if name in used}
-            mixture = KernelMixture(used_scalings, [trial.model for trial in trials], weights, temperature)
+            used_scalings = {name: scale for name, scale in problem.scalings.items() if name in used}
+            models = [KernelModel(trial.combination.scaling, trial.expansion, trial.judged.models) for trial in trials]
+            mixture = KernelMixture(used_scalings, models, weights, temperature)
+            rows = np.arange(len(codes)) if problem.rows is None else problem.rows
+            order = np.argsort(rows)
             loo_proba = np.exp(log_proba).T
+            loo_log_loss = mean_log_loss(loo_proba, problem.left_out_codes, problem.weights)
+            some = rows[order] if len(rows) <= _TYPICAL else rows[:_TYPICAL]
             return self._keep(
                 classes_=labels,
                 mixture_=mixture,
                 _model=mixture,
-                typicality_=None if training.X.shape[1] > _WIDE else _typicality_model(training),
+                typicality_=None if training.X.shape[1] > _WIDE else _typicality_model(training.take(some)),
                 temperature_=temperature,
-                loo_proba_=loo_proba,
-                loo_log_loss_=mean_log_loss(loo_proba, codes),
+                loo_indices_=rows[order],
+                loo_proba_=loo_proba[order],
+                loo_log_loss_=loo_log_loss,
                 results_=table,
                 maps_={
                     "kernel": np.array([trial.combination.kernel for trial in trials]),
                     "scaling": np.array([trial.combination.scaling for trial in trials]),
                     "ridge": np.array([trial.ridge for trial in trials]),
-                    "log_loss": np.array([trial.log_loss for trial in trials]),
+                    "log_loss": np.array([trial.loss for trial in trials]),
                     "weight": weights,
                 },
             )
@@ -204,6 +212,12 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
 
     def _build(self) -> KernelMixture:
         return self.mixture_
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a state; before there were rows that are not left out, their places were not kept."""
+        if "loo_proba_" in state:
+            state = {"loo_indices_": np.arange(len(state["loo_proba_"])), **state}
+        super().__setstate__(state)
 
     def typicality(self, X: ArrayLike) -> FloatArray:
         """How usual samples are: the p-value of the distance to the nearest class, in the features themselves.

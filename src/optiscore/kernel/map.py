@@ -1,7 +1,7 @@
 """KernelDiscriminantMap: curved class boundaries made straight, in one coordinate fewer than classes."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,45 +12,31 @@ from ..estimators.results import Results
 from ..estimators.validation import validate_training
 from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
-from .search import (
-    Combination,
-    KernelExpansion,
-    Problem,
-    check_combinations,
-    check_max_landmarks,
-    check_ridges,
-    pose,
-    search,
-)
+from .parameters import check_combinations, check_max_landmarks, check_ridges
+from .problem import Judged, Problem, pose
+from .search import search
 from .spectral_ridge import predictive_projector
 
 
-class MapTrial(NamedTuple):
-    """One combination of kernel and scaling: mean squared errors of all ridges, and the best of them."""
+class SquaredError:
+    """The criterion of the map: squared error of the class indicators, each row left out."""
 
-    combination: Combination
-    by_ridge: dict[str, FloatArray]
-    squared_error: float
-    ridge: float
-    left_out: FloatArray
-    expansion: KernelExpansion
+    name, n_neighbours = "squared_error", 0
 
+    def judge(self, problem: Problem, left_out: FloatArray) -> Judged:
+        """Return the squared error, and the coordinates of the rows that are left out."""
+        projector = predictive_projector(left_out, problem.targets)
+        loss, _ = self.loss(problem, left_out, None)
+        return Judged(loss, projector, left_out @ projector, None)
 
-def best_first(trials: list[MapTrial]) -> list[int]:
-    """Return the places of trials, the least error first."""
-    return np.argsort([trial.squared_error for trial in trials], kind="stable").tolist()
-
-
-def try_combination(problem: Problem, combination: Combination) -> MapTrial:
-    """The ridge of the least leave-one-out error."""
-    decomposed, T = problem.decompose(combination), problem.targets
-    path = decomposed.spectrum.ridge_path(T, problem.ridges)
-    errors = path.squared_errors()
-    best = int(errors.argmin())
-    ridge, projector = float(problem.ridges[best]), predictive_projector(path.left_out[best], T)
-    expansion = KernelExpansion.fit(combination.kernel, decomposed, T, ridge, projector)
-    by_ridge = {"squared_error": errors}
-    return MapTrial(combination, by_ridge, errors[best], ridge, path.left_out[best] @ projector, expansion)
+    def loss(self, problem: Problem, left_out: FloatArray, change: FloatArray | None) -> tuple[float, float]:
+        """Return the squared error, and its slope in the logarithm of the ridge."""
+        n = len(problem.codes)
+        error = problem.targets * (n / (n - 1)) - left_out
+        loss = float(np.average(2 * np.square(error).sum(axis=1), weights=problem.weights))
+        if change is None:
+            return loss, np.nan
+        return loss, float(np.average(-4 * (error * change).sum(axis=1), weights=problem.weights))
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
@@ -144,8 +130,8 @@ class KernelDiscriminantMap(
         *,
         scalings: Sequence[str] = ("standard", "ranks"),
         ridges: ArrayLike | None = None,
-        max_landmarks: int | None = 1500,
-        random_state: Any = None,
+        max_landmarks: int | str | None = "auto",
+        random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
         self.kernels = kernels
@@ -175,7 +161,7 @@ class KernelDiscriminantMap(
         -------
         self : KernelDiscriminantMap
         """
-        self._fit(X, y)
+        self._fit(X, y, leaves_all_out=False)
         return self
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
@@ -193,35 +179,36 @@ class KernelDiscriminantMap(
         ndarray of shape (n_samples, n_classes - 1)
             Coordinates of each sample by the regression without it: not those of `transform`.
         """
-        return self._fit(X, y)
+        return self._fit(X, y, leaves_all_out=True)
 
-    def _fit(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
+    def _fit(self, X: ArrayLike, y: ArrayLike, *, leaves_all_out: bool) -> FloatArray:
         combinations = check_combinations(self.kernels, self.scalings)
         ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
         with self._learning():
             training = validate_training(self, X, y, None)
-            points, codes, n_classes = training.X, training.codes, len(training.labels)
-            problem, scalings = pose(
-                points,
-                codes,
-                n_classes,
+            problem, trials, table = search(
+                pose(training.X, training.codes, len(training.labels), [each.scaling for each in combinations], ridges),
                 combinations,
-                ridges=ridges,
+                SquaredError(),
                 max_landmarks=max_landmarks,
                 random_state=self.random_state,
+                verbose=self.verbose,
+                leaves_all_out=leaves_all_out,
             )
-            trials, table = search(problem, combinations, try_combination, best_first, self.verbose)
-            best = trials[best_first(trials)[0]]
+            best = min(trials, key=lambda trial: trial.loss)
             self._keep(
                 classes_=training.labels,
                 kernel_=best.combination.kernel,
                 scaling_=best.combination.scaling,
                 ridge_=best.ridge,
                 expansion_=best.expansion,
-                scaler_=scalings[best.combination.scaling],
+                scaler_=problem.scalings[best.combination.scaling],
                 results_=table,
             )
-        return best.left_out.astype(points.dtype, copy=False)
+        left_out = best.judged.left_out
+        if problem.rows is not None:
+            left_out = left_out[np.argsort(problem.rows)]
+        return left_out.astype(training.X.dtype, copy=False)
 
     @property
     def _n_features_out(self) -> int:

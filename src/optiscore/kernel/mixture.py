@@ -11,8 +11,9 @@ from ..moments.labelled import TrainingSet
 from ..numerics.types import FloatArray
 from ..trust.calibration import best_sharpness
 from ..trust.probabilities import normalise
+from .expansion import KernelExpansion
+from .problem import Judged, Problem, Trial
 from .scalings import Scaling
-from .search import Combination, KernelExpansion, Problem
 from .spectral_ridge import indicators_of, predictive_projector
 
 #: A probability below this counts as this much: one sample must not decide which maps are good.
@@ -40,12 +41,11 @@ class CoordinateModels(NamedTuple):
     sharpness: float
 
     @classmethod
-    def fit(cls, z: FloatArray, codes: np.ndarray, n_classes: int) -> Self:
-        """Return models of leave-one-out coordinates."""
-        classes = TrainingSet(z, codes, np.arange(n_classes), None).by_class()
-        fractions = np.bincount(codes, minlength=n_classes) / len(codes)
+    def fit(cls, z: FloatArray, codes: np.ndarray, fractions: FloatArray, weights: FloatArray | None = None) -> Self:
+        """Return models of leave-one-out coordinates; classes have these fractions, samples weights in the softmax."""
+        classes = TrainingSet(z, codes, np.arange(len(fractions)), None).by_class()
         gaussians = fit_gaussians(classes, fractions, least_variance=_LEAST_VARIANCE)
-        return cls(gaussians, best_sharpness(_indicators(z, fractions), codes, *_SHARPNESS))
+        return cls(gaussians, best_sharpness(_indicators(z, fractions), codes, *_SHARPNESS, weights))
 
     def proba(self, z: FloatArray) -> FloatArray:
         """Return the mean of the three models' probabilities, of shape (n_classes, n_samples)."""
@@ -103,72 +103,59 @@ class KernelMixture(NamedTuple):
     def cost(self) -> tuple[int, int]:
         """Numbers per sample that predictions work with, and operations: kernel values of one map."""
         n_anchors = max(len(model.expansion.anchors) for model in self.models)
-        return n_anchors, 10 * n_anchors
+        return max(1, n_anchors // 16), 10 * n_anchors
 
 
-class KernelTrial(NamedTuple):
-    """One combination of kernel and scaling: errors and log losses by ridge, and the best ridge."""
+class LogLoss:
+    """The criterion of the classifier: log loss of the three models behind the coordinates, each row left out."""
 
-    combination: Combination
-    by_ridge: dict[str, FloatArray]
-    log_loss: float
-    ridge: float
-    left_out: FloatArray
-    model: KernelModel
+    name, n_neighbours = "log_loss", 1
 
+    def judge(self, problem: Problem, left_out: FloatArray) -> Judged:
+        """Return the log loss, and the probabilities (n_classes, n_rows) and models that it is that of."""
+        codes, weights = problem.left_out_codes, problem.weights
+        projector = predictive_projector(left_out, problem.targets) @ indicators_of(problem.n_classes)
+        z = left_out @ projector
+        models = CoordinateModels.fit(z, codes, problem.fractions, weights)
+        proba = models.left_out_proba(z, codes)
+        loss = mean_log_loss(np.maximum(proba, LEAST_PROBABILITY).T, codes, weights)
+        return Judged(loss, projector, proba, models)
 
-class _RidgeTrial(NamedTuple):
-    loss: float
-    ridge: float
-    projector: FloatArray
-    left_out: FloatArray
-    models: CoordinateModels
+    def loss(self, problem: Problem, left_out: FloatArray, change: FloatArray | None) -> tuple[float, float]:
+        """Return the log loss of the softmax alone, and its slope in the logarithm of the ridge.
 
-
-def try_combination(problem: Problem, combination: Combination) -> KernelTrial:
-    """Return, of the ridge of the least leave-one-out squared error and its neighbours, that of the least log loss."""
-    decomposed = problem.decompose(combination)
-    path = decomposed.spectrum.ridge_path(problem.targets, problem.ridges)
-    errors = path.squared_errors()
-    least = int(errors.argmin())
-    near = range(max(least - 1, 0), min(least + 2, len(errors)))
-    tried = [_try_ridge(path.left_out[i], float(problem.ridges[i]), problem) for i in near]
-    losses = np.full(len(errors), np.nan)
-    losses[near.start : near.stop] = [each.loss for each in tried]
-    best = tried[int(np.nanargmin([each.loss for each in tried]))]
-    expansion = KernelExpansion.fit(combination.kernel, decomposed, problem.targets, best.ridge, best.projector)
-    model = KernelModel(combination.scaling, expansion, best.models)
-    by_ridge = {"squared_error": errors, "log_loss": losses}
-    return KernelTrial(combination, by_ridge, best.loss, best.ridge, best.left_out, model)
+        At the best sharpness, a change of that changes nothing.
+        """
+        codes, weights, to_indicators = problem.left_out_codes, problem.weights, indicators_of(problem.n_classes)
+        logits = _indicators(left_out @ to_indicators, problem.fractions)
+        sharpness = best_sharpness(logits, codes, *_SHARPNESS, weights)
+        log_proba, rows = normalise(sharpness * logits), np.arange(len(codes))
+        losses = -np.maximum(log_proba[codes, rows], np.log(LEAST_PROBABILITY))
+        loss = float(np.average(losses, weights=weights))
+        if change is None:
+            return loss, np.nan
+        moved = _indicators(change @ to_indicators, np.zeros(problem.n_classes))
+        slopes = sharpness * (np.einsum("ij,ij->j", np.exp(log_proba), moved) - moved[codes, rows])
+        return loss, float(np.average(slopes, weights=weights))
 
 
-def _try_ridge(left_out: FloatArray, ridge: float, problem: Problem) -> _RidgeTrial:
-    codes, projector = problem.codes, predictive_projector(left_out, problem.targets)
-    projector = projector @ indicators_of(problem.n_classes)
-    z = left_out @ projector
-    models = CoordinateModels.fit(z, codes, problem.n_classes)
-    proba = models.left_out_proba(z, codes)
-    return _RidgeTrial(mean_log_loss(np.maximum(proba, LEAST_PROBABILITY).T, codes), ridge, projector, proba, models)
-
-
-def weights_of(trials: Sequence[KernelTrial], n_samples: int) -> FloatArray:
+def weights_of(trials: Sequence[Trial], n_samples: int) -> FloatArray:
     """Return weights proportional to exp(-2 sqrt(n) (L - least L)), with those below a twentieth of the largest 0."""
-    losses = np.array([trial.log_loss for trial in trials])
+    losses = np.array([trial.loss for trial in trials])
     weights = np.exp(-2 * np.sqrt(n_samples) * (losses - losses.min()))
     weights[weights < _LEAST_WEIGHT] = 0
     return weights / weights.sum()
 
 
-def best_first(trials: Sequence[KernelTrial], n_samples: int) -> list[int]:
+def best_first(weights: FloatArray) -> list[int]:
     """Return the places of trials that have a weight, the largest first."""
-    weights = weights_of(trials, n_samples)
     return [int(i) for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
 
 
-def mix(trials: Sequence[KernelTrial], weights: FloatArray, codes: np.ndarray) -> tuple[float, FloatArray]:
-    """Return the temperature of a mixture, and the log probabilities of the training samples, each left out."""
-    mixture = sum(weight * trial.left_out for weight, trial in zip(weights, trials, strict=True))
+def mix(trials: Sequence[Trial], weights: FloatArray, problem: Problem) -> tuple[float, FloatArray]:
+    """Return the temperature of a mixture, and the log probabilities of the samples that are left out."""
+    mixture = sum(weight * trial.judged.left_out for weight, trial in zip(weights, trials, strict=True))
     logits = np.log(np.maximum(mixture, LEAST_PROBABILITY))
     coldest, hottest = _TEMPERATURES
-    temperature = 1 / best_sharpness(logits, codes, 1 / hottest, 1 / coldest)
+    temperature = 1 / best_sharpness(logits, problem.left_out_codes, 1 / hottest, 1 / coldest, problem.weights)
     return temperature, normalise(logits / temperature)

@@ -1,172 +1,197 @@
-"""Combinations of kernel and scaling on one training set, exactly or with landmarks; parameters that say which."""
+"""From combinations of kernel and scaling to the few that are worth all rows.
+
+Few rows: every combination, with all ridges. More: combinations are compared on some rows, of which the best are fitted
+to all; from some number of rows on with landmarks only.
+"""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from numbers import Integral
-from typing import Any, NamedTuple, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..estimators.progress import progress_bar
-from ..numerics.blocks import map_threads, n_threads
-from ..numerics.types import FloatArray
-from .kernels import KERNEL_LISTS, KERNELS
-from .scalings import SCALINGS, Scaling
-from .spectral_ridge import Spectrum, contrasts
+from ..numerics.blocks import lapack_alone, map_threads, n_threads
+from .kernels import KERNELS, Product, Radial
+from .parameters import Combination
+from .problem import Criterion, Problem, Trial
+from .regression import Regression, try_combination
+from .subsets import landmark_order, stratified
 
-#: Ridges that are tried by default, in units of the mean eigenvalue.
-RIDGES = tuple(10.0 ** np.linspace(-5, 1, 9))
+# Up to so many rows every combination is tried on all of them; up to so many, rows are compared with all rows.
+_ALL_TRIED, _ALL_COMPARED = 600, 1600
 
-# Matrices of rows times anchors that are held at once for one combination.
-_MATRICES = 4
+# Rows that combinations are compared on, and of each class at least. So many go on at most, by the number of all rows.
+_SCREENED, _ENTRANTS = (400, 20), ((1000, 6), (1600, 3), (8000, 4), (1_000_000, 5))
 
+# Beyond so many rows, these are compared on more of them, with so many landmarks, and so many are left.
+_SCREENED_TWICE, _SECOND, _SECOND_LANDMARKS, _FINALISTS = 8000, (3000, 30), 700, 2
 
-#: A named tuple with a combination, and by ridge what came of it.
-Trial = TypeVar("Trial")
+# Combinations with less than this fraction of the largest weight are left.
+_LEAST_WEIGHT = 0.02
 
+#: Families of kernels: which kernel of a family is best is seen on few rows, not which family is.
+FAMILIES = (Product, Radial)
 
-class Combination(NamedTuple):
-    """A kernel and a scaling, by name."""
+# Rows that are left out one by one, and of each class at least, where all rows are compared with landmarks.
+_LEFT_OUT = (2000, 30)
 
-    kernel: str
-    scaling: str
+# Landmarks, and more of them for each row beyond; at most.
+_LANDMARKS, _MORE_LANDMARKS, _MOST_LANDMARKS = 700, 0.03, 1200
 
+# So many of the best are fitted again with twice as many landmarks, up to this number (of two classes, the one above),
+# if the second half of the first ones brought this much; up to so many rows.
+_DOUBLED, _TWICE, _WORTH, _MOST_DOUBLED = 2, 2400, 0.004, 20_000
 
-@dataclass(frozen=True)
-class Problem:
-    """Samples under every scaling, their classes, and the landmarks among them where there are too many."""
-
-    #: Samples by the name of the scaling; of shape (n_samples, n_features).
-    scaled: Mapping[str, FloatArray]
-    #: Classes, 0 to n_classes - 1; of shape (n_samples,).
-    codes: np.ndarray
-    n_classes: int
-    #: Candidates, increasing; of shape (n_ridges,).
-    ridges: FloatArray
-    #: Class indicators in contrasts: rows of `contrasts`; of shape (n_samples, n_classes - 1).
-    targets: FloatArray
-    #: Rows that all others are compared with; None compares all with all.
-    landmarks: np.ndarray | None = None
-
-    def on_landmarks(self) -> Self:
-        """The landmarks alone, compared with all of them."""
-        rows = self.landmarks
-        assert rows is not None
-        scaled = {name: X[rows] for name, X in self.scaled.items()}
-        return replace(self, scaled=scaled, codes=self.codes[rows], targets=self.targets[rows], landmarks=None)
-
-    def decompose(self, combination: Combination) -> "Decomposed":
-        """The kernel features of all samples."""
-        kernel, rows = KERNELS[combination.kernel], self.scaled[combination.scaling]
-        chosen = rows if self.landmarks is None else rows[self.landmarks]
-        anchors, bandwidth = kernel.prepare(chosen)
-        values = kernel(rows, anchors, bandwidth)
-        if anchors is rows:
-            return Decomposed(Spectrum.exact(values), anchors, bandwidth)
-        return Decomposed(Spectrum.thin(values, kernel(anchors, anchors, bandwidth)), anchors, bandwidth)
-
-
-class Decomposed(NamedTuple):
-    """Kernel features of a training set, and what they were made with."""
-
-    spectrum: Spectrum
-    anchors: FloatArray
-    bandwidth: float
-
-
-class KernelExpansion(NamedTuple):
-    """A fitted function of the scaled features: kernel values with anchors times coefficients."""
-
-    #: Name of the kernel.
-    kernel: str
-    #: Training rows (or landmarks, or unit vectors), scaled; of shape (n_anchors, n_features).
-    anchors: FloatArray
-    #: Unit of distance.
-    bandwidth: float
-    #: What kernel values are multiplied with; of shape (n_anchors, n_outputs).
-    coefficients: FloatArray
-    #: What is subtracted from the result; of shape (n_outputs,).
-    offset: FloatArray
-
-    @classmethod
-    def fit(cls, kernel: str, decomposed: Decomposed, T: FloatArray, ridge: float, projector: FloatArray) -> Self:
-        """Ridge regression of targets on kernel features, without its intercept, in the directions of a projector."""
-        spectrum, anchors, bandwidth = decomposed
-        # The layout of an array decides about the rounding of products: files keep no other.
-        coefficients = np.ascontiguousarray(spectrum.coefficients(T, ridge) @ projector)
-        return cls(kernel, np.ascontiguousarray(anchors), bandwidth, coefficients, spectrum.means @ coefficients)
-
-    def __call__(self, scaled: FloatArray) -> FloatArray:
-        """Values of shape (n_rows, n_outputs).
-
-        Rows are doubles: with a small ridge, coefficients are large and cancel beyond the digits of single precision.
-        """
-        return KERNELS[self.kernel](scaled, self.anchors, self.bandwidth) @ self.coefficients - self.offset
-
-
-def try_all(
-    problem: Problem,
-    combinations: Sequence[Combination],
-    evaluate: Callable[[Problem, Combination], Trial],
-    what: str,
-    verbose: int,
-) -> list[Trial]:
-    """Return what comes of each combination."""
-    n, n_anchors, memory = len(problem.codes), n_anchors_of(problem), physical_memory()
-    needed = 8.0 * _MATRICES * n * n_anchors
-    if needed > memory:
-        enough = max(2, int(memory / (2 * 8 * _MATRICES * n)))
-        raise MemoryError(
-            f"{n} rows compared with {n_anchors} would need about {needed / 1e9:.3g} GB of memory, and there are "
-            f"{memory / 1e9:.3g} GB. Choose a smaller max_landmarks, such as {min(enough, 1500)}."
-        )
-    by_memory = int(min(memory / (2 * needed), len(combinations)))
-    threads = max(1, min(n_threads(10 * n * n_anchors), by_memory))
-    with progress_bar(what, len(combinations), visible=verbose > 0) as advance:
-
-        def work(combination: Combination) -> Trial:
-            trial = evaluate(problem, combination)
-            advance(1)
-            return trial
-
-        return map_threads(work, combinations, threads)
+# If they become at least so many times as many.
+_RATIO = 1.25
 
 
 def search(
     problem: Problem,
     combinations: Sequence[Combination],
-    evaluate: Callable[[Problem, Combination], Trial],
-    best_first: Callable[[list[Trial]], Sequence[int]],
+    criterion: Criterion,
+    *,
+    max_landmarks: int | str | None,
+    random_state: Any,
     verbose: int,
-) -> tuple[list[Trial], dict[str, np.ndarray]]:
-    """Return trials of combinations on all samples, and a table of all trials.
+    leaves_all_out: bool = False,
+) -> tuple[Problem, list[Trial], dict[str, np.ndarray]]:
+    """Return the problem with the rows that are left out, trials of the best combinations on it, and all trials."""
+    n, screened = len(problem.codes), list[Trial]()
+    n_anchors = _n_anchors(n, max_landmarks)
+    _check_memory(n, n_anchors)
+    if n == n_anchors <= _ALL_TRIED:
+        trials = _try_all(problem, combinations, criterion, "kernels", verbose)
+        return problem, trials, _tabulate(trials)
+    # One seed from the caller's, so that every use of it is the same again.
+    seed = int(check_random_state(random_state).randint(2**31))
+    starts = dict.fromkeys(combinations, np.nan)
+    if len(combinations) > 1:
+        some = problem.take(np.sort(stratified(problem.codes, *_SCREENED, seed).rows))
+        screened += _try_all(some, combinations, criterion, "kernels on some rows", verbose, judges_all=False)
+        starts = {trial.combination: trial.ridge for trial in screened}
+        combinations = _entrants(screened, next(most for rows, most in _ENTRANTS if n <= rows))
+    if n > _SCREENED_TWICE and len(combinations) > _FINALISTS:
+        some = problem.take(stratified(problem.codes, *_SECOND, seed).rows)
+        landmarks = landmark_order(some.codes, seed)[: min(_SECOND_LANDMARKS, n_anchors)]
+        again = _fit_all(some, starts, combinations, criterion, landmarks, "kernels on more rows", verbose)
+        screened += again
+        starts |= {trial.combination: trial.ridge for trial in again}
+        combinations = _best(again, _FINALISTS, again)
+    if n_anchors == n:
+        trials = _fit_all(problem, starts, combinations, criterion, None, "kernels", verbose)
+    else:
+        n_left_out, n_least = _LEFT_OUT
+        problem = problem.leaving_out(*stratified(problem.codes, n if leaves_all_out else n_left_out, n_least, seed))
+        order = landmark_order(problem.codes, seed)
+        more = n_anchors
+        if max_landmarks == "auto" and n <= _MOST_DOUBLED:
+            more = min(2 * n_anchors, n, _MOST_LANDMARKS if problem.n_classes == 2 else _TWICE)
+        landmarks, more_landmarks = order[:n_anchors], order[:more] if more > _RATIO * n_anchors else None
+        trials = _fit_all(problem, starts, combinations, criterion, landmarks, "kernels", verbose, more_landmarks)
+    return problem, trials, _tabulate([*trials, *screened])
 
-    Where there are landmarks, combinations are compared on these first, and as many of the best are tried on all
-    samples as take no longer.
-    """
-    first: list[Any] = []
-    if problem.landmarks is not None and len(combinations) > 1:
-        first = try_all(problem.on_landmarks(), combinations, evaluate, "kernels on landmarks", verbose)
-        most = max(2, len(combinations) * n_anchors_of(problem) // len(problem.codes))
-        combinations = [first[i].combination for i in best_first(first)[:most]]
-    trials = try_all(problem, combinations, evaluate, "kernels", verbose)
-    rows: list[Any] = [*trials, *(trial for trial in first if trial.combination not in combinations)]
-    n, n_anchors, n_ridges = len(problem.codes), n_anchors_of(problem), len(problem.ridges)
-    return trials, {
-        "kernel": np.repeat([trial.combination.kernel for trial in rows], n_ridges),
-        "scaling": np.repeat([trial.combination.scaling for trial in rows], n_ridges),
-        "ridge": np.tile(problem.ridges, len(rows)),
-        **{name: np.concatenate([trial.by_ridge[name] for trial in rows]) for name in rows[0].by_ridge},
-        "n_rows": np.repeat([n] * len(trials) + [n_anchors] * (len(rows) - len(trials)), n_ridges),
+
+def _n_anchors(n: int, max_landmarks: int | str | None) -> int:
+    """Return how many rows each is compared with at first."""
+    if max_landmarks == "auto":
+        more = int(_MORE_LANDMARKS * (n - _ALL_COMPARED))
+        return n if n <= _ALL_COMPARED else min(_LANDMARKS + more, _MOST_LANDMARKS)
+    return n if max_landmarks is None else min(n, int(max_landmarks))
+
+
+def _entrants(screened: Sequence[Trial], most: int) -> list[Combination]:
+    """Return combinations worth more rows: a linear kernel, which costs nothing, and the best of the others."""
+    linear = [trial for trial in screened if trial.combination.kernel == "linear"]
+    others = [trial for trial in screened if trial.combination.kernel != "linear"]
+    return [*_best(linear, 1, screened), *_best(others, most, screened)]
+
+
+def _best(trials: Sequence[Trial], most: int, among: Sequence[Trial]) -> list[Combination]:
+    """Return the best of each family, and others whose weight among some trials is not too small."""
+    least_loss = min(trial.loss for trial in among)
+    largest_loss = least_loss - np.log(_LEAST_WEIGHT) / (2 * np.sqrt(among[0].n_rows))
+    ordered = sorted(trials, key=lambda trial: trial.loss)
+    families = [[each for each in ordered if isinstance(KERNELS[each.combination.kernel], kind)] for kind in FAMILIES]
+    first = [family[0].combination for family in families if family]
+    others = [each.combination for each in ordered if each.loss < largest_loss]
+    return list(dict.fromkeys(first + others))[:most]
+
+
+def _try_all(
+    problem: Problem,
+    combinations: Sequence[Combination],
+    criterion: Criterion,
+    what: str,
+    verbose: int,
+    *,
+    judges_all: bool = True,
+) -> list[Trial]:
+    """Return trials of combinations with all rows compared with all, on threads."""
+    with progress_bar(what, len(combinations), visible=verbose > 0) as advance:
+
+        def work(combination: Combination) -> Trial:
+            trial = try_combination(problem, combination, criterion, judges_all=judges_all)
+            advance(1)
+            return trial
+
+        return map_threads(work, combinations, n_threads(10 * len(problem.codes) ** 2))
+
+
+def _fit_all(
+    problem: Problem,
+    starts: Mapping[Combination, float],
+    combinations: Sequence[Combination],
+    criterion: Criterion,
+    landmarks: np.ndarray | None,
+    what: str,
+    verbose: int,
+    more_landmarks: np.ndarray | None = None,
+) -> list[Trial]:
+    """Return trials of combinations, one after the other; the best again, where more landmarks may be better."""
+    trials, gains = list[Trial](), list[float]()
+    with lapack_alone, progress_bar(what, len(combinations), visible=verbose > 0) as advance:
+        for combination in combinations:
+            regression = Regression(problem, combination, landmarks)
+            # Of all rows, another ridge takes as long as the first.
+            trials.append(
+                regression.walk(starts[combination], criterion, 1 if landmarks is None else len(problem.ridges))
+            )
+            gains.append(0.0 if more_landmarks is None else regression.gain(trials[-1], criterion))
+            advance(1)
+    if more_landmarks is not None:
+        best = np.argsort([trial.loss for trial in trials], kind="stable")[:_DOUBLED].tolist()
+        worth_it = [i for i in best if gains[i] > _WORTH]
+        with lapack_alone, progress_bar("more landmarks", len(worth_it), visible=verbose > 0) as advance:
+            for i in worth_it:
+                regression = Regression(problem, trials[i].combination, more_landmarks)
+                trials[i] = regression.walk(trials[i].ridge, criterion, 1)
+                advance(1)
+    return trials
+
+
+def _tabulate(trials: Sequence[Trial]) -> dict[str, np.ndarray]:
+    """Return what was tried, a row for each combination and ridge."""
+    lengths = [len(trial.tried["ridge"]) for trial in trials]
+    return {
+        "kernel": np.repeat([trial.combination.kernel for trial in trials], lengths),
+        "scaling": np.repeat([trial.combination.scaling for trial in trials], lengths),
+        **{name: np.concatenate([trial.tried[name] for trial in trials]) for name in trials[0].tried},
+        "n_rows": np.repeat([trial.n_rows for trial in trials], lengths),
     }
 
 
-def n_anchors_of(problem: Problem) -> int:
-    """Return how many samples each is compared with."""
-    return len(problem.codes if problem.landmarks is None else problem.landmarks)
+def _check_memory(n: int, n_anchors: int) -> None:
+    """Refuse more rows than there is memory for."""
+    # Two matrices of rows and anchors where these are the rows; else of landmarks, and of the rows that are left out.
+    needed = 16.0 * n_anchors * (n if n == n_anchors else 2 * n_anchors + min(n, _LEFT_OUT[0]))
+    if needed > (memory := physical_memory()):
+        raise MemoryError(
+            f"{n} rows compared with {n_anchors} would need about {needed / 1e9:.3g} GB of memory, and there are "
+            f"{memory / 1e9:.3g} GB. Choose a smaller max_landmarks, such as 'auto'."
+        )
 
 
 def physical_memory() -> float:
@@ -175,71 +200,3 @@ def physical_memory() -> float:
         return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
         return float("inf")
-
-
-def pose(
-    X: FloatArray,
-    codes: np.ndarray,
-    n_classes: int,
-    combinations: Sequence[Combination],
-    *,
-    ridges: FloatArray,
-    max_landmarks: int | None,
-    random_state: Any,
-) -> tuple[Problem, dict[str, Scaling]]:
-    """Return the problem of a training set, and the scalings that were fitted to it."""
-    points = X.astype(np.float64, copy=False)
-    fitted = {name: SCALINGS[name].fit(points) for name in dict.fromkeys(each.scaling for each in combinations)}
-    landmarks = None
-    if max_landmarks is not None and len(X) > max_landmarks:
-        landmarks = _choose_landmarks(codes, max_landmarks, check_random_state(random_state))
-    scaled = {name: scale(points) for name, scale in fitted.items()}
-    return Problem(scaled, codes, n_classes, ridges, contrasts(n_classes)[codes], landmarks), fitted
-
-
-def _choose_landmarks(codes: np.ndarray, n_landmarks: int, rng: np.random.RandomState) -> np.ndarray:
-    """Random rows, among them two of every class that has as many."""
-    order = rng.permutation(len(codes))
-    _, first = np.unique(codes[order], return_index=True)
-    later = np.delete(order, first)
-    _, second = np.unique(codes[later], return_index=True)
-    ordered = np.concatenate([order[first], later[second], np.delete(later, second)])
-    return np.sort(ordered[: max(n_landmarks, len(first) + len(second))])
-
-
-def check_combinations(kernels: Any, scalings: Any) -> list[Combination]:
-    """Every kernel with every scaling."""
-    if isinstance(kernels, str):
-        if kernels not in KERNEL_LISTS:
-            raise ValueError(
-                f"kernels must be one of {list(KERNEL_LISTS)} or a list of names out of {list(KERNELS)}, got "
-                f"{kernels!r}."
-            )
-        kernels = KERNEL_LISTS[kernels]
-    if isinstance(scalings, str):
-        scalings = [scalings]
-    for names, known, parameter in ((kernels, KERNELS, "kernels"), (scalings, SCALINGS, "scalings")):
-        listed = list(names) if isinstance(names, (Sequence, np.ndarray)) else []
-        if not listed or not all(isinstance(name, str) and name in known for name in listed):
-            raise ValueError(f"{parameter} must be a list of names out of {list(known)}, got {names!r}.")
-    pairs = product(dict.fromkeys(map(str, kernels)), dict.fromkeys(map(str, scalings)))
-    return [Combination(kernel, scaling) for kernel, scaling in pairs]
-
-
-def check_ridges(ridges: Any) -> FloatArray:
-    """Positive numbers in increasing order; None stands for nine from 1e-5 to 10."""
-    try:
-        values = np.unique(np.asarray(RIDGES if ridges is None else ridges, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ValueError(f"ridges must be None or numbers from 1e-12 to 1e12, got {ridges!r}.") from None
-    if not values.size or not ((values >= 1e-12) & (values <= 1e12)).all():
-        raise ValueError(f"ridges must be None or numbers from 1e-12 to 1e12, got {ridges!r}.")
-    return values
-
-
-def check_max_landmarks(max_landmarks: Any) -> int | None:
-    """A positive integer, or None for no limit."""
-    is_integer = isinstance(max_landmarks, Integral) and not isinstance(max_landmarks, bool)
-    if max_landmarks is not None and not (is_integer and max_landmarks >= 2):
-        raise ValueError(f"max_landmarks must be an integer >= 2 or None, got {max_landmarks!r}.")
-    return None if max_landmarks is None else int(max_landmarks)

@@ -129,8 +129,9 @@ class _SingleThreadedBlas:
     The setting belongs to the process: callers from several threads must not each save and restore it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, libraries: Callable[[], ThreadpoolController]) -> None:
         self._limiter: Any = None
+        self._libraries = libraries
         self.reset()
 
     def reset(self) -> None:
@@ -140,7 +141,7 @@ class _SingleThreadedBlas:
         with self._lock:
             self._users += 1
             if self._users == 1:
-                self._limiter = _thread_pools().limit(limits=1, user_api="blas")
+                self._limiter = self._libraries().limit(limits=1, user_api="blas")
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
@@ -149,12 +150,23 @@ class _SingleThreadedBlas:
                 self._limiter.restore_original_limits()
 
 
-_single_threaded_blas = _SingleThreadedBlas()
-
-
 @cache
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+@cache
+def _of_numpy_alone() -> ThreadpoolController:
+    """Return NumPy's BLAS where SciPy has one of its own, as in wheels; otherwise none."""
+    paths = [library.filepath for library in _thread_pools().lib_controllers if library.user_api == "blas"]
+    of_numpy = [path for path in paths if f"{os.sep}numpy" in path]
+    return _thread_pools().select(filepath=of_numpy if len(of_numpy) < len(paths) else [])
+
+
+_single_threaded_blas = _SingleThreadedBlas(_thread_pools)
+
+#: Context of work in SciPy's LAPACK: threads of another BLAS, which wait for work by turning, would take its cores.
+lapack_alone = _SingleThreadedBlas(_of_numpy_alone)
 
 
 class _AtWork:
@@ -205,6 +217,7 @@ def _start_anew() -> None:
     """Forget what a forked process has of its parent's threads: the objects are there, the threads are not."""
     _pool.cache_clear()
     _single_threaded_blas.reset()
+    lapack_alone.reset()
     _at_work.reset()
 
 

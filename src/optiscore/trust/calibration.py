@@ -10,12 +10,15 @@ from .probabilities import normalise
 _WRONG = 0.5
 
 
-def best_sharpness(logits: FloatArray, codes: np.ndarray, lowest: float, highest: float) -> float:
+def best_sharpness(
+    logits: FloatArray, codes: np.ndarray, lowest: float, highest: float, weights: FloatArray | None = None
+) -> float:
     """Return the s for which softmax(s logits) has the least log loss, between two bounds.
 
     To the loss of all samples comes that of half a sample which has the second most probable class instead of the most
     probable one, in the mean over all samples. The sum is convex in s: its derivative is the mean of E[a] - a_y with a
-    the logits (n_classes, n_samples) under their softmax, and the derivative of that their mean variance.
+    the logits (n_classes, n_samples) under their softmax, and the derivative of that their mean variance. Weights are
+    those of samples.
 
     Examples
     --------
@@ -28,16 +31,17 @@ def best_sharpness(logits: FloatArray, codes: np.ndarray, lowest: float, highest
     """
     n = len(codes)
     ordered = np.sort(logits, axis=0)
+    w = np.ones(n) if weights is None else weights
     given, second = logits[codes, np.arange(n)], ordered[-2]
-    expected = float(given.sum() + _WRONG * second.mean())
+    extra = _WRONG / w.sum()
+    expected = float(w @ given + extra * (w @ second))
 
     def slope(log_s: FloatArray) -> tuple[FloatArray, FloatArray]:
         s = float(np.exp(log_s[0]))
         p = np.exp(normalise(s * ordered))
         mean = np.einsum("ij,ij->j", p, ordered)
         variance = np.einsum("ij,ij->j", p, np.square(ordered - mean))
-        weight = 1 + _WRONG / n
-        return np.array([weight * mean.sum() - expected]), np.array([s * weight * variance.sum()])
+        return np.array([(1 + extra) * (w @ mean) - expected]), np.array([s * (1 + extra) * (w @ variance)])
 
     low, high = np.log([lowest]), np.log([highest])
     if slope(low)[0] >= 0:

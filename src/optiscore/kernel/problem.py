@@ -1,0 +1,131 @@
+"""What is asked of kernels: labelled rows, which of them are left out, and what makes one fit better than another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from ..numerics.types import FloatArray
+from .expansion import KernelExpansion
+from .parameters import Combination
+from .scalings import SCALINGS, Scaling
+from .spectral_ridge import contrasts
+from .subsets import stratified
+
+# Beyond so many rows, scalings are those of some of the rows; beyond so many, the estimators are refused.
+_SCALED, _MOST = 100_000, 1_000_000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Labelled samples, the scalings that were fitted to them, and which of them are left out one by one."""
+
+    #: Samples, of shape (n_samples, n_features).
+    X: FloatArray
+    #: Fitted scalings by name.
+    scalings: Mapping[str, Scaling]
+    #: Classes, 0 to n_classes - 1; of shape (n_samples,).
+    codes: np.ndarray
+    n_classes: int
+    #: Candidates, increasing; of shape (n_ridges,).
+    ridges: FloatArray
+    #: Rows that are left out one by one, and what each stands for; None: all of them, in order.
+    rows: np.ndarray | None = None
+    weights: FloatArray | None = None
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Some of the samples, all of which are left out."""
+        return replace(self, X=self.X[rows], codes=self.codes[rows], rows=None, weights=None)
+
+    def leaving_out(self, rows: np.ndarray | None, weights: FloatArray | None) -> Self:
+        """The same samples, of which these are left out."""
+        return replace(self, rows=rows, weights=weights)
+
+    def first_left_out(self, most: int | None) -> Self:
+        """The same samples, of which the first that are left out are."""
+        if most is None:
+            return self
+        assert self.rows is not None
+        return self.leaving_out(self.rows[:most], None if self.weights is None else self.weights[:most])
+
+    def scaled(self, name: str, part: slice | np.ndarray = slice(None)) -> FloatArray:
+        """Some of the samples under a scaling."""
+        return self.scalings[name](self.X[part].astype(np.float64, copy=False))
+
+    @property
+    def left_out_codes(self) -> np.ndarray:
+        """Classes of the rows that are left out."""
+        return self.codes if self.rows is None else self.codes[self.rows]
+
+    @property
+    def fractions(self) -> FloatArray:
+        """Parts of the samples that are in each class."""
+        return np.bincount(self.codes, minlength=self.n_classes) / len(self.codes)
+
+    @property
+    def targets(self) -> FloatArray:
+        """Class indicators of the rows that are left out, in contrasts less their means; (n_rows, n_classes - 1)."""
+        return self.centred(slice(None) if self.rows is None else self.rows)
+
+    def centred(self, part: slice | np.ndarray) -> FloatArray:
+        """Class indicators of some of the samples, in contrasts less their means."""
+        H = contrasts(self.n_classes)
+        return H[self.codes[part]] - self.fractions @ H
+
+
+def pose(X: FloatArray, codes: np.ndarray, n_classes: int, names: Sequence[str], ridges: FloatArray) -> Problem:
+    """Return the problem of a training set, with scalings that were fitted to it."""
+    if len(X) > _MOST:
+        raise ValueError(
+            f"there are {len(X):,} rows, and kernels take {_MOST:,} at most. Take a sample of the rows, or "
+            f"ModeratedDiscriminantAnalysis, which learns from any number of rows."
+        )
+    some = X if len(X) <= _SCALED else X[stratified(codes, _SCALED, 2, seed=0).rows]
+    doubles = some.astype(np.float64, copy=False)
+    scalings = {name: SCALINGS[name].fit(doubles) for name in dict.fromkeys(names)}
+    return Problem(X, scalings, codes, n_classes, ridges)
+
+
+class Judged(NamedTuple):
+    """What a criterion says of predictions of rows that are left out."""
+
+    loss: float
+    #: What predictions are multiplied with.
+    projector: FloatArray
+    #: Of the rows that were left out: coordinates, or probabilities.
+    left_out: FloatArray
+    #: What is fitted behind the coordinates, if anything.
+    models: Any
+
+
+class Criterion(Protocol):
+    """What makes one regression better than another."""
+
+    #: Name of the loss in tables.
+    name: str
+    #: How many ridges on either side of that of the least squared error are judged.
+    n_neighbours: int
+
+    def judge(self, problem: "Problem", left_out: FloatArray) -> Judged:
+        """Judge predictions of the rows of a problem that are left out."""
+
+    def loss(self, problem: "Problem", left_out: FloatArray, change: FloatArray | None) -> tuple[float, float]:
+        """Return a loss that is quickly told, and its slope in the logarithm of the ridge, NaN without the change."""
+
+
+class Trial(NamedTuple):
+    """One combination of kernel and scaling with its best ridge."""
+
+    combination: Combination
+    ridge: float
+    judged: Judged
+    expansion: KernelExpansion
+    #: What was tried: ridges, squared errors, and losses where they were judged.
+    tried: dict[str, FloatArray]
+    n_rows: int
+
+    @property
+    def loss(self) -> float:
+        """The criterion's loss."""
+        return self.judged.loss
