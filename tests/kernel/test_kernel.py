@@ -254,6 +254,65 @@ def test_copies_and_files_predict_the_same_bits(settings, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+MANY = {700: {}, 1700: {}, 900: {"max_landmarks": 400}}
+
+
+@pytest.mark.parametrize("n", MANY)
+def test_more_rows_than_every_combination_is_tried_on(n):
+    """The same answers twice, whatever rows come along; what is said of left-out rows holds for new ones."""
+    X, y = blobs(3, n=n + 600, d=6)
+    X[:, 0] = X[:, 0] > 0
+    X[:, 1] = X[:, 1].round().clip(-3, 3)
+    X, X_new, y, y_new = X[:n], X[n:], y[:n], y[n:]
+    model, again = (KernelDiscriminantClassifier(**MANY[n]).fit(X, y) for _ in range(2))
+    proba = model.predict_proba(X_new)
+    np.testing.assert_array_equal(again.predict_proba(X_new), proba)
+    alone = np.concatenate([model.predict_proba(X_new[i : i + 1]) for i in range(40)])
+    np.testing.assert_allclose(alone, proba[:40], atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(np.tile(X_new, (9, 1)))[:600], proba, atol=1e-12)
+    rows = model.loo_indices_
+    assert (np.diff(rows) > 0).all()
+    assert model.loo_proba_.shape == (len(rows), 3)
+    assert model.loo_log_loss_ == pytest.approx(log_loss(y[rows], model.loo_proba_), rel=0.01)
+    assert model.loo_log_loss_ == pytest.approx(log_loss(y_new, proba), abs=0.05)
+    names = np.array(["c", "a", "b"])
+    renamed = KernelDiscriminantClassifier(**MANY[n]).fit(X, names[y])
+    np.testing.assert_allclose(renamed.predict_proba(X_new), proba[:, np.argsort(names)], atol=1e-6)
+
+
+def test_rows_that_are_left_out_hold_every_class():
+    X, y = blobs(3, n=5000)
+    y[:8] = 3
+    X[:8] += 9
+    model = KernelDiscriminantClassifier(["rbf-1", "linear"]).fit(X, y)
+    assert 1900 < len(model.loo_indices_) < 2100
+    assert set(range(8)) <= set(model.loo_indices_)
+    assert np.bincount(y[model.loo_indices_]).min() == 8
+    assert model.predict_proba(X).shape == (5000, 4)
+
+
+def test_copies_need_no_anchor_each():
+    rng = np.random.default_rng(0)
+    cells = rng.integers(0, 3, (2000, 3)).astype(float)
+    y = (cells.sum(axis=1) + rng.normal(size=2000) > 3).astype(int)
+    for n in (800, 2000):
+        model = KernelDiscriminantClassifier().fit(cells[:n], y[:n])
+        assert max(len(each.expansion.anchors) for each in model.mixture_.models) <= 27
+    whole = KernelDiscriminantClassifier(["rbf-1"], scalings="standard", ridges=[0.1], average=False)
+    spread = whole.fit(cells[:800] + 1e-9 * rng.normal(size=(800, 3)), y[:800]).predict_proba(cells[:50])
+    assert len(whole.mixture_.models[0].expansion.anchors) == 800
+    np.testing.assert_allclose(whole.fit(cells[:800], y[:800]).predict_proba(cells[:50]), spread, atol=1e-4)
+
+
+def test_a_first_file_without_the_places_of_left_out_rows_is_of_all_rows():
+    X, y = blobs(2)
+    model = KernelDiscriminantClassifier("short").fit(X, y)
+    state = {name: value for name, value in model.__getstate__().items() if name != "loo_indices_"}
+    old = KernelDiscriminantClassifier("short")
+    old.__setstate__(state)
+    assert old.loo_indices_.tolist() == list(range(len(y)))
+
+
 def test_blocks_of_rows_do_not_matter():
     X, y = blobs(2)
     model = KernelDiscriminantClassifier().fit(X, y)

@@ -197,7 +197,7 @@ def test_too_little_memory_is_said(monkeypatch):
 
 def test_too_many_rows_are_refused_with_what_to_take(monkeypatch):
     X, y = blobs(2)
-    monkeypatch.setattr(kernel_problem, "_MOST", 100)
+    monkeypatch.setattr(kernel_problem, "MOST_ROWS", 100)
     with pytest.raises(ValueError, match=r"there are 120 rows, and kernels take 100 at most.*ModeratedDiscriminant"):
         KernelDiscriminantMap().fit(X, y)
 

@@ -58,13 +58,13 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         Scalings of the features to try: standardised, or normal scores of their ranks.
     ridges : array-like, default=None
         Ridges to try, from 1e-12 to 1e12 in units of the mean eigenvalue; None is nine from 1e-5 to 10.
-    max_landmarks : int or None, default=1500
-        With more samples than this, so many random ones (two of each class at least) serve as landmarks that all are
-        compared with; time and memory then grow with the samples times the landmarks, not the samples squared.
-        Maps are first compared on the landmarks alone, and the best few on all samples. None compares all samples
-        with all.
-    random_state : int, RandomState or None, default=None
-        For the choice of landmarks.
+    max_landmarks : "auto", int or None, default="auto"
+        With more samples than this, so many of them (two of each class at least) serve as landmarks that all are
+        compared with; time then grows with the samples, and memory with the landmarks. "auto" compares up to 1,600
+        samples with each other; beyond, there are 700 to 1,200 landmarks, and twice as many where these are better.
+        None compares all samples with all.
+    random_state : int, RandomState or None, default=0
+        For the choice of rows, where there are more than 600: two fits with the same number are the same.
     verbose : int, default=0
         Above 0, a progress bar is shown (extra `rich`).
 
@@ -78,11 +78,13 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     results_ : dict of ndarray
         What was tried: "kernel", "scaling", "ridge", "squared_error", "log_loss" (both leave-one-out; the latter NaN
         for ridges that are not next to the one of the least squared error) and "n_rows", the number of rows it was
-        tried on.
+        tried on: of more than 600, maps are compared on some first.
     temperature_ : float
         What the logarithms of the averaged probabilities are divided by.
-    loo_proba_ : ndarray of shape (n_samples, n_classes)
-        Probabilities of the training samples, each left out.
+    loo_indices_ : ndarray of shape (n_left_out,)
+        Training samples that were left out one by one: all, or where there are landmarks 2,000, some of each class.
+    loo_proba_ : ndarray of shape (n_left_out, n_classes)
+        Probabilities of these, each left out.
     loo_log_loss_ : float
         Mean log loss of these: somewhat too small, since kernels, ridges and weights were chosen by it.
     mixture_ : KernelMixture
@@ -99,8 +101,8 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     Notes
     -----
     A fitted classifier holds training rows, and so do files of it: whoever has the model can read them. Predictions
-    cost a comparison with each of these rows for each map. There are no sample weights: a row's weight and leaving the
-    row out do not go together.
+    cost a comparison with each of these rows for each map. There may be 1,000,000 training rows at most. There are no
+    sample weights: a row's weight and leaving the row out do not go together.
 
     Behind a map, *intervals* and *stability* cover the sampling error of the coordinates' moments, given the
     map. They do not cover the sampling error of the map itself, nor that of the softmax, and an average over maps has

@@ -49,8 +49,8 @@ class KernelDiscriminantMap(
 
     Ridge regressions of the class indicators on kernel features (regularised kernel Fisher discriminants). The
     coordinates are orthogonal contrasts of the indicators, one fewer than classes. Kernel, scaling of the features and
-    ridge are those of the least leave-one-out squared error, which one eigendecomposition per kernel and scaling gives
-    exactly.
+    ridge are those of the least leave-one-out squared error, which is exact; of more than 600 samples, kernels are
+    compared on some first.
 
     Parameters
     ----------
@@ -63,13 +63,13 @@ class KernelDiscriminantMap(
         Scalings of the features to try: standardised, or normal scores of their ranks.
     ridges : array-like, default=None
         Ridges to try, from 1e-12 to 1e12 in units of the mean eigenvalue; None is nine from 1e-5 to 10.
-    max_landmarks : int or None, default=1500
-        With more samples than this, so many random ones (two of each class at least) serve as landmarks that all are
-        compared with; time and memory then grow with the samples times the landmarks, not the samples squared.
-        Kernels are first compared on the landmarks alone, and the best few on all samples. None compares all samples
-        with all.
-    random_state : int, RandomState or None, default=None
-        For the choice of landmarks.
+    max_landmarks : "auto", int or None, default="auto"
+        With more samples than this, so many of them (two of each class at least) serve as landmarks that all are
+        compared with; time then grows with the samples, and memory with the landmarks. "auto" compares up to 1,600
+        samples with each other; beyond, there are 700 to 1,200 landmarks, and twice as many where these are better.
+        None compares all samples with all.
+    random_state : int, RandomState or None, default=0
+        For the choice of rows, where there are more than 600: two fits with the same number are the same.
     verbose : int, default=0
         Above 0, a progress bar is shown (extra `rich`).
 
@@ -88,7 +88,7 @@ class KernelDiscriminantMap(
         The fitted scaling.
     results_ : dict of ndarray
         What was tried, ready for a data frame: "kernel", "scaling", "ridge", "squared_error" (leave-one-out) and
-        "n_rows", the number of rows it was tried on.
+        "n_rows", the number of rows it was tried on: of more than 600, some first.
 
     See Also
     --------

@@ -14,7 +14,7 @@ from .spectral_ridge import contrasts
 from .subsets import stratified
 
 # Beyond so many rows, scalings are those of some of the rows; beyond so many, the estimators are refused.
-_SCALED, _MOST = 100_000, 1_000_000
+_SCALED, MOST_ROWS = 100_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Problem:
 
 def pose(X: FloatArray, codes: np.ndarray, n_classes: int, names: Sequence[str], ridges: FloatArray) -> Problem:
     """Return the problem of a training set, with scalings that were fitted to it."""
-    if len(X) > _MOST:
+    if len(X) > MOST_ROWS:
         raise ValueError(
-            f"there are {len(X):,} rows, and kernels take {_MOST:,} at most. Take a sample of the rows, or "
+            f"there are {len(X):,} rows, and kernels take {MOST_ROWS:,} at most. Take a sample of the rows, or "
             f"ModeratedDiscriminantAnalysis, which learns from any number of rows."
         )
     some = X if len(X) <= _SCALED else X[stratified(codes, _SCALED, 2, seed=0).rows]

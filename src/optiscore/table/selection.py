@@ -18,6 +18,7 @@ from .. import (
     OptimisticScoreClassifier,
     OptimisticScoreClassifierCV,
 )
+from ..kernel.problem import MOST_ROWS
 from ..metrics import log_losses
 from ..numerics.types import FloatArray
 from ..robust.radii import check_radius_parameter
@@ -146,8 +147,8 @@ def _number_or_name(text: str) -> str | float:
 #: Up to so many rows there are five folds, beyond three.
 _MOST_FIVE_FOLDS = 1_500
 
-#: Up to so many rows the kernel classifier is among the candidates: beyond, each prediction and each fit take long.
-MOST_KERNEL_ROWS = 20_000
+#: Up to so many rows the kernel classifier is among the candidates: more are refused.
+MOST_KERNEL_ROWS = MOST_ROWS
 
 #: Of more rows than this, so many random ones are judged, with some of every class.
 MOST_JUDGED, FEWEST_OF_A_CLASS = 20_000, 20
