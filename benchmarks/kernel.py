@@ -8,8 +8,6 @@ import os
 # Before any library asks: the package's own threads, and those of BLAS.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-import resource
-import sys
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -17,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from matplotlib.figure import Figure
 from rich.table import Table
 from sklearn.datasets import make_classification
@@ -26,7 +23,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from timing import main
+from timing import main, peak_bytes
 
 from optiscore import KernelDiscriminantClassifier
 
@@ -123,19 +120,6 @@ def measure(n: int, d: int, n_classes: int, kind: str, rounds: int) -> dict[str,
     return best
 
 
-def peak_gigabytes(n: int, d: int) -> float:
-    """Peak memory of a process that fits the kernel classifier, less what it needed before."""
-
-    def grown() -> float:
-        X, y = make_data(n, d, 2, 1.0)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        KernelDiscriminantClassifier().fit(X, y)
-        unit = 1 if sys.platform == "darwin" else 1024
-        return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit / 1e9
-
-    return float(Parallel(2)([delayed(grown)()])[0])
-
-
 def _table(title: str, shapes: list[tuple[int, int, int, str]], rounds: int) -> Table:
     table = Table(title=title)
     for heading in ("rows", "d", "classes", "features", "model", "fit, s", "3,000 rows, s", "one row, ms", "accuracy"):
@@ -164,7 +148,9 @@ def memory_table(rounds: int) -> Table:
     """Memory of fit."""
     table = Table("rows", "d", "peak, GB", title="memory of fit beyond the data's")
     for n, d in ((1_500, 20), (20_000, 20), (100_000, 50)):
-        table.add_row(str(n), str(d), f"{peak_gigabytes(n, d):.2f}")
+        X, y = make_data(n, d, 2, 1.0)
+        peak = peak_bytes(lambda X=X, y=y: KernelDiscriminantClassifier().fit(X, y))
+        table.add_row(str(n), str(d), f"{peak / 1e9:.2f}")
     return table
 
 

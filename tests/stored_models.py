@@ -43,6 +43,9 @@ MODELS = {
     "own covariances": lambda X, y: ModeratedDiscriminantAnalysis("own", feature_map=PowerMap()).fit(X, y),
     "single precision": lambda X, y: KernelDiscriminantClassifier("short").fit(X.astype(np.float32), y),
     "landmarks": lambda X, y: KernelDiscriminantClassifier("short", max_landmarks=20, random_state=0).fit(X, y),
+    "weighted columns": lambda X, y: KernelDiscriminantClassifier("short", relevance=True).fit(
+        np.tile(X, (2, 1)), np.tile(y, 2)
+    ),
     "power map": lambda X, y: PowerMap().fit(X),
     "pipeline": lambda X, y: make_pipeline(StandardScaler(), ModeratedDiscriminantAnalysis()).fit(X, y),
 }

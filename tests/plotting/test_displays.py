@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from optiscore import (
+    KernelDiscriminantClassifier,
     ModeratedDiscriminantAnalysis,
     OptimisticScoreClassifier,
 )
@@ -17,6 +18,7 @@ from optiscore.plotting import (
     CertifiedRegionsDisplay,
     PosteriorBoundsDisplay,
     ProbaIntervalDisplay,
+    RelevanceDisplay,
     RiskCoverageDisplay,
 )
 
@@ -103,3 +105,16 @@ def test_displays_of_intervals_ask_for_a_moderated_model(fitted):
     model, X, _ = fitted
     with pytest.raises(ValueError, match="must be a ModeratedDiscriminantAnalysis"):
         ProbaIntervalDisplay.from_estimator(model, X)
+
+
+def test_relevance_is_drawn_from_the_largest_weight_down():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = (X[:, 4] > 0).astype(int)
+    model = KernelDiscriminantClassifier(["linear", "rbf-1"], relevance=True).fit(X, y)
+    display = RelevanceDisplay.from_estimator(make_pipeline(model), most=4)
+    assert display.ax_.get_yticklabels()[0].get_text() == "4"
+    assert [bar.get_width() for bar in display.bars_] == sorted(model.relevance_, reverse=True)[:4]
+    assert "2 features" in display.ax_.get_xlabel()
+    with pytest.raises(ValueError, match="estimator must be a KernelDiscriminantClassifier"):
+        RelevanceDisplay.from_estimator(LogisticRegression().fit(X, y))

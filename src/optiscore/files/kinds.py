@@ -335,6 +335,11 @@ _ALL = (
         ),
     ),
     Kind(
+        "weighted scaling",
+        "kernel.scalings.Weighted",
+        Members({"weights": numbers("d", 0, 1)}),
+    ),
+    Kind(
         "normal scores",
         "kernel.scalings.NormalScores",
         Members(

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from ..estimators.answers import ProbabilisticAnswers
 from ..estimators.availability import only_if
@@ -17,8 +18,9 @@ from ..moments.labelled import TrainingSet
 from ..numerics.types import FloatArray
 from ..trust.probabilities import check_probability, most_probable
 from .mixture import KernelMixture, KernelModel, LogLoss, best_first, mix, weights_of
-from .parameters import check_combinations, check_max_landmarks, check_ridges
+from .parameters import check_combinations, check_max_landmarks, check_relevance, check_ridges
 from .problem import pose
+from .relevance import weigh_columns
 from .search import search
 
 # Covariances of more features than this are not worth their time and memory in a model that does without them.
@@ -56,6 +58,9 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         there are also `stability`, `predict_proba_interval` and `nominal_proba`.
     scalings : {"standard", "ranks"} or list of these, default=("standard", "ranks")
         Scalings of the features to try: standardised, or normal scores of their ranks.
+    relevance : bool or "auto", default="auto"
+        Whether to multiply scaled features by learned weights: "auto" where these help on rows held out by more than
+        chance, True always. Weights are learned on 500 samples at most, for 1,000 features at most.
     ridges : array-like, default=None
         Ridges to try, from 1e-12 to 1e12 in units of the mean eigenvalue; None is nine from 1e-5 to 10.
     max_landmarks : "auto", int or None, default="auto"
@@ -79,6 +84,9 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         What was tried: "kernel", "scaling", "ridge", "squared_error", "log_loss" (both leave-one-out; the latter NaN
         for ridges that are not next to the one of the least squared error) and "n_rows", the number of rows it was
         tried on: of more than 600, maps are compared on some first.
+    relevance_ : ndarray of shape (n_features,)
+        Weights of the features, 1 for the one that matters most and 0 for what is not looked at; all 1 where nothing is
+        learned. A copy of a feature takes part of its weight.
     temperature_ : float
         What the logarithms of the averaged probabilities are divided by.
     loo_indices_ : ndarray of shape (n_left_out,)
@@ -134,6 +142,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         *,
         average: bool = True,
         scalings: Sequence[str] = ("standard", "ranks"),
+        relevance: bool | str = "auto",
         ridges: ArrayLike | None = None,
         max_landmarks: int | str | None = "auto",
         random_state: Any = 0,
@@ -142,6 +151,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         self.kernels = kernels
         self.average = average
         self.scalings = scalings
+        self.relevance = relevance
         self.ridges = ridges
         self.max_landmarks = max_landmarks
         self.random_state = random_state
@@ -165,16 +175,20 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             raise ValueError(f"average must be True or False, got {self.average!r}.")
         combinations = check_combinations(self.kernels, self.scalings)
         ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
+        check_relevance(self.relevance)
+        # One seed from the caller's, so that every use of it is the same again.
+        seed = int(check_random_state(self.random_state).randint(2**31))
         with self._learning():
             training = validate_training(self, X, y, None)
             labels, codes = training.labels, training.codes
             problem = pose(training.X, codes, len(labels), [each.scaling for each in combinations], ridges)
+            problem, relevance = weigh_columns(problem, self.relevance, seed)
             problem, trials, table = search(
                 problem,
                 combinations,
                 LogLoss(),
                 max_landmarks=max_landmarks,
-                random_state=self.random_state,
+                seed=seed,
                 verbose=self.verbose,
             )
             weights = weights_of(trials, len(codes))
@@ -200,6 +214,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
                 loo_proba_=loo_proba[order],
                 loo_log_loss_=loo_log_loss,
                 results_=table,
+                relevance_=relevance,
                 maps_={
                     "kernel": np.array([trial.combination.kernel for trial in trials]),
                     "scaling": np.array([trial.combination.scaling for trial in trials]),
@@ -216,9 +231,10 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         return self.mixture_
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a state; before there were rows that are not left out, their places were not kept."""
+        """Take over a state; the first ones had all rows left out and all columns alike."""
         if "loo_proba_" in state:
-            state = {"loo_indices_": np.arange(len(state["loo_proba_"])), **state}
+            places, n_features = np.arange(len(state["loo_proba_"])), state["n_features_in_"]
+            state = {"loo_indices_": places, "relevance_": np.ones(n_features), **state}
         super().__setstate__(state)
 
     def typicality(self, X: ArrayLike) -> FloatArray:

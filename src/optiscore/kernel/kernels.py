@@ -48,6 +48,10 @@ class Kernel(ABC):
         What is rounded is so whatever other rows there are: a row's values do not depend on its company.
         """
 
+    def ratio(self, old: FloatArray, new: FloatArray, n_features: int, bandwidth: float) -> FloatArray:
+        """Return by what values change where a feature's difference from the anchors was old, and is new."""
+        raise NotImplementedError
+
     def __call__(self, rows: FloatArray, anchors: FloatArray, bandwidth: float) -> FloatArray:
         """Values for all pairs, of shape (n_rows, n_anchors)."""
         return self.against(anchors, bandwidth)(rows)
@@ -75,6 +79,16 @@ class Product(Kernel):
     def against(self, anchors: FloatArray, bandwidth: float, *, single: bool = False) -> Comparison:
         """Return what compares rows with these anchors."""
         return _ProductComparison(self._one_feature, anchors, np.float32 if single else np.float64)
+
+    def ratio(self, old: FloatArray, new: FloatArray, n_features: int, bandwidth: float) -> FloatArray:
+        """Return (1 + c k(new))/(1 + c k(old))."""
+        c = new.dtype.type(n_features**-0.5)
+        changed, before = (np.exp(self._one_feature.exponent(u)) for u in (new, old))
+        changed *= c
+        changed += 1
+        before *= c
+        before += 1
+        return np.divide(changed, before, out=changed)
 
 
 class _ProductComparison:
@@ -239,6 +253,13 @@ class Radial(Kernel):
             return np.exp(exponents, out=exponents)
 
         return values
+
+    def ratio(self, old: FloatArray, new: FloatArray, n_features: int, bandwidth: float) -> FloatArray:
+        """Return exp(-factor (new^2 - old^2)), of the Gaussian kernel."""
+        assert self._power == 2
+        exponents = np.square(old) - np.square(new)
+        exponents *= exponents.dtype.type(self._factor / bandwidth**2)
+        return np.exp(exponents, out=exponents)
 
 
 def _typical_distance(squared: FloatArray) -> float:

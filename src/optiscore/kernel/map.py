@@ -6,14 +6,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..estimators.results import Results
 from ..estimators.validation import validate_training
 from ..numerics.blocks import map_blocks
 from ..numerics.types import FloatArray
-from .parameters import check_combinations, check_max_landmarks, check_ridges
+from .parameters import check_combinations, check_max_landmarks, check_relevance, check_ridges
 from .problem import Judged, Problem, pose
+from .relevance import weigh_columns
 from .search import search
 from .spectral_ridge import predictive_projector
 
@@ -61,6 +63,9 @@ class KernelDiscriminantMap(
         "default" these and "rbf-0.25", "rbf-1", "long" all.
     scalings : {"standard", "ranks"} or list of these, default=("standard", "ranks")
         Scalings of the features to try: standardised, or normal scores of their ranks.
+    relevance : bool or "auto", default="auto"
+        Whether to multiply scaled features by learned weights: "auto" where these help on rows held out by more than
+        chance, True always. Weights are learned on 500 samples at most, for 1,000 features at most.
     ridges : array-like, default=None
         Ridges to try, from 1e-12 to 1e12 in units of the mean eigenvalue; None is nine from 1e-5 to 10.
     max_landmarks : "auto", int or None, default="auto"
@@ -81,6 +86,9 @@ class KernelDiscriminantMap(
         What was chosen.
     ridge_ : float
         The chosen ridge.
+    relevance_ : ndarray of shape (n_features,)
+        Weights of the features, 1 for the one that matters most and 0 for what is not looked at; all 1 where nothing is
+        learned. A copy of a feature takes part of its weight.
     expansion_ : KernelExpansion
         The map of the scaled features: its ``anchors`` are training rows (or landmarks; for the linear kernel, unit
         vectors), its ``coefficients`` belong to them.
@@ -129,6 +137,7 @@ class KernelDiscriminantMap(
         kernels: str | Sequence[str] = "default",
         *,
         scalings: Sequence[str] = ("standard", "ranks"),
+        relevance: bool | str = "auto",
         ridges: ArrayLike | None = None,
         max_landmarks: int | str | None = "auto",
         random_state: Any = 0,
@@ -136,10 +145,17 @@ class KernelDiscriminantMap(
     ) -> None:
         self.kernels = kernels
         self.scalings = scalings
+        self.relevance = relevance
         self.ridges = ridges
         self.max_landmarks = max_landmarks
         self.random_state = random_state
         self.verbose = verbose
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over a state; the first ones had all columns alike."""
+        if "expansion_" in state:
+            state = {"relevance_": np.ones(state["n_features_in_"]), **state}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -184,14 +200,20 @@ class KernelDiscriminantMap(
     def _fit(self, X: ArrayLike, y: ArrayLike, *, leaves_all_out: bool) -> FloatArray:
         combinations = check_combinations(self.kernels, self.scalings)
         ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
+        check_relevance(self.relevance)
+        # One seed from the caller's, so that every use of it is the same again.
+        seed = int(check_random_state(self.random_state).randint(2**31))
         with self._learning():
             training = validate_training(self, X, y, None)
+            names = [each.scaling for each in combinations]
+            problem = pose(training.X, training.codes, len(training.labels), names, ridges)
+            problem, relevance = weigh_columns(problem, self.relevance, seed)
             problem, trials, table = search(
-                pose(training.X, training.codes, len(training.labels), [each.scaling for each in combinations], ridges),
+                problem,
                 combinations,
                 SquaredError(),
                 max_landmarks=max_landmarks,
-                random_state=self.random_state,
+                seed=seed,
                 verbose=self.verbose,
                 leaves_all_out=leaves_all_out,
             )
@@ -204,6 +226,7 @@ class KernelDiscriminantMap(
                 expansion_=best.expansion,
                 scaler_=problem.scalings[best.combination.scaling],
                 results_=table,
+                relevance_=relevance,
             )
         left_out = best.judged.left_out
         if problem.rows is not None:

@@ -22,7 +22,7 @@ LEAST_PROBABILITY = 1e-6
 # Maps with less than this fraction of the largest weight are left out.
 _LEAST_WEIGHT = 0.05
 
-_SHARPNESS, _TEMPERATURES = (0.3, 80.0), (0.3, 3.0)
+SHARPNESS, _TEMPERATURES = (0.3, 80.0), (0.3, 3.0)
 
 # Coordinates are estimated indicators of classes, 0 or 1: rounding must not show in distances between them.
 _LEAST_VARIANCE = 1e-6
@@ -45,7 +45,7 @@ class CoordinateModels(NamedTuple):
         """Return models of leave-one-out coordinates; classes have these fractions, samples weights in the softmax."""
         classes = TrainingSet(z, codes, np.arange(len(fractions)), None).by_class()
         gaussians = fit_gaussians(classes, fractions, least_variance=_LEAST_VARIANCE)
-        return cls(gaussians, best_sharpness(_indicators(z, fractions), codes, *_SHARPNESS, weights))
+        return cls(gaussians, best_sharpness(estimated_indicators(z, fractions), codes, *SHARPNESS, weights))
 
     def proba(self, z: FloatArray) -> FloatArray:
         """Return the mean of the three models' probabilities, of shape (n_classes, n_samples)."""
@@ -59,11 +59,11 @@ class CoordinateModels(NamedTuple):
         return self._mean([model.moderated_log_proba(*left_out) for model, left_out in pairs], z)
 
     def _mean(self, gaussian_log_probas: list[FloatArray], z: FloatArray) -> FloatArray:
-        softmax = normalise(self.sharpness * _indicators(z, self.gaussians.moments.priors))
+        softmax = normalise(self.sharpness * estimated_indicators(z, self.gaussians.moments.priors))
         return (np.exp(gaussian_log_probas[0]) + np.exp(gaussian_log_probas[1]) + np.exp(softmax)) / 3
 
 
-def _indicators(z: FloatArray, fractions: FloatArray) -> FloatArray:
+def estimated_indicators(z: FloatArray, fractions: FloatArray) -> FloatArray:
     """Return estimated indicators of all classes (n_classes, n_samples): coordinates plus fractions of the classes."""
     return (z.T if len(fractions) > 2 else np.vstack([-z.T, z.T])) + fractions[:, None]
 
@@ -127,14 +127,14 @@ class LogLoss:
         At the best sharpness, a change of that changes nothing.
         """
         codes, weights, to_indicators = problem.left_out_codes, problem.weights, indicators_of(problem.n_classes)
-        logits = _indicators(left_out @ to_indicators, problem.fractions)
-        sharpness = best_sharpness(logits, codes, *_SHARPNESS, weights)
+        logits = estimated_indicators(left_out @ to_indicators, problem.fractions)
+        sharpness = best_sharpness(logits, codes, *SHARPNESS, weights)
         log_proba, rows = normalise(sharpness * logits), np.arange(len(codes))
         losses = -np.maximum(log_proba[codes, rows], np.log(LEAST_PROBABILITY))
         loss = float(np.average(losses, weights=weights))
         if change is None:
             return loss, np.nan
-        moved = _indicators(change @ to_indicators, np.zeros(problem.n_classes))
+        moved = estimated_indicators(change @ to_indicators, np.zeros(problem.n_classes))
         slopes = sharpness * (np.einsum("ij,ij->j", np.exp(log_proba), moved) - moved[codes, rows])
         return loss, float(np.average(slopes, weights=weights))
 

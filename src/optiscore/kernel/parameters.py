@@ -61,3 +61,9 @@ def check_max_landmarks(max_landmarks: Any) -> int | str | None:
     if not (is_integer and max_landmarks >= 2):
         raise ValueError(f"max_landmarks must be 'auto', an integer >= 2 or None, got {max_landmarks!r}.")
     return int(max_landmarks)
+
+
+def check_relevance(relevance: Any) -> None:
+    """Raise if it is neither True nor False nor "auto"."""
+    if not (isinstance(relevance, (bool, np.bool_)) or (isinstance(relevance, str) and relevance == "auto")):
+        raise ValueError(f"relevance must be True, False or 'auto', got {relevance!r}.")

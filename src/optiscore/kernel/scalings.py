@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -94,8 +94,20 @@ def _knots(column: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values, scores
 
 
+class Weighted(NamedTuple):
+    """Scaled features times weights; those of weight 0 are left out."""
+
+    scaling: Any
+    weights: FloatArray
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Map samples, in the type of X."""
+        weighted: FloatArray = (self.scaling(X) * self.weights.astype(X.dtype, copy=False))[:, self.weights > 0]
+        return weighted
+
+
 #: Maps of features one by one, trained on samples; bounded, so that a point far out stays finite.
-Scaling: TypeAlias = Standardised | NormalScores
+Scaling: TypeAlias = Standardised | NormalScores | Weighted
 
 #: Scalings by name.
 SCALINGS: Mapping[str, type[Standardised] | type[NormalScores]] = MappingProxyType(

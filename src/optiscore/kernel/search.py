@@ -6,10 +6,8 @@ to all; from some number of rows on with landmarks only.
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ..estimators.progress import progress_bar
 from ..numerics.blocks import lapack_alone, map_threads, n_threads
@@ -54,7 +52,7 @@ def search(
     criterion: Criterion,
     *,
     max_landmarks: int | str | None,
-    random_state: Any,
+    seed: int,
     verbose: int,
     leaves_all_out: bool = False,
 ) -> tuple[Problem, list[Trial], dict[str, np.ndarray]]:
@@ -65,8 +63,6 @@ def search(
     if n == n_anchors <= _ALL_TRIED:
         trials = _try_all(problem, combinations, criterion, "kernels", verbose)
         return problem, trials, _tabulate(trials)
-    # One seed from the caller's, so that every use of it is the same again.
-    seed = int(check_random_state(random_state).randint(2**31))
     starts = dict.fromkeys(combinations, np.nan)
     if len(combinations) > 1:
         some = problem.take(np.sort(stratified(problem.codes, *_SCREENED, seed).rows))

@@ -32,7 +32,7 @@ def stratified(codes: np.ndarray, n_rows: int, n_least: int, seed: int) -> Subse
         return Subset(order, None)
     counts = np.bincount(codes)
     wanted = np.minimum(counts, np.maximum(np.round(counts * (n_rows / len(codes))).astype(int), n_least))
-    rows = order[_places_in_class(codes[order], counts) < wanted[codes[order]]]
+    rows = order[places_in_class(codes[order], counts) < wanted[codes[order]]]
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = counts / len(codes) * (len(rows) / wanted)
     return Subset(rows, None if np.allclose(weight[counts > 0], 1, rtol=0.05) else weight[codes[rows]])
@@ -41,11 +41,11 @@ def stratified(codes: np.ndarray, n_rows: int, n_least: int, seed: int) -> Subse
 def landmark_order(codes: np.ndarray, seed: int) -> np.ndarray:
     """Return all rows in random order, two of each class, or the one that it has, before the others."""
     order = np.random.default_rng(seed).permutation(len(codes))
-    is_later = _places_in_class(codes[order], np.bincount(codes)) >= 2
+    is_later = places_in_class(codes[order], np.bincount(codes)) >= 2
     return order[np.argsort(is_later, kind="stable")]
 
 
-def _places_in_class(codes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def places_in_class(codes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return of each row how many of its class come before it."""
     by_class = np.argsort(codes, kind="stable")
     starts = np.cumsum(counts) - counts

@@ -4,6 +4,7 @@ from .certified_regions import CertifiedRegionsDisplay
 from .intervals import ProbaIntervalDisplay
 from .posterior_bounds import PosteriorBoundsDisplay
 from .radius_search import RadiusSearchDisplay
+from .relevance import RelevanceDisplay
 from .risk_coverage import RiskCoverageDisplay
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "PosteriorBoundsDisplay",
     "ProbaIntervalDisplay",
     "RadiusSearchDisplay",
+    "RelevanceDisplay",
     "RiskCoverageDisplay",
 ]
