@@ -24,7 +24,7 @@ model = KernelDiscriminantClassifier().fit(X_train, y_train)
 print(f"{model.score(X_test, y_test):.1%} right with one label each")
 
 # %%
-named = {utility: model.predict_set(X_test, utility) for utility in ("u65", "u80")}
+named = {utility: model.predict_set(X_test, utility=utility) for utility in ("u65", "u80")}
 for utility, sets in named.items():
     holds = sets[np.arange(len(y_test)), y_test]
     print(f"{utility}: {holds.mean():.1%} of the sets hold the digit, {sets.sum(axis=1).mean():.2f} labels on average")

@@ -10,7 +10,7 @@ from optiscore import PowerMap, load, save
 from optiscore.dask import ModeratedDiscriminantAnalysis
 
 VECTORS = ("predict", "stability", "typicality", "score_samples")
-TABLES = ("predict_proba", "predict_log_proba", "nominal_proba", "predict_set")
+TABLES = ("predict_proba", "predict_log_proba", "nominal_proba")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -32,6 +32,8 @@ def test_the_same_as_in_memory(n_classes, weighted, mapped, tmp_path):
     for name in ("predict_proba_interval", "likelihood_ratio"):
         for lazy_part, part in zip(getattr(model, name)(blocks), getattr(expected, name)(X), strict=True):
             np.testing.assert_allclose(lazy_part.compute(), part, rtol=1e-7, atol=1e-8, err_msg=name)
+    sets = model.predict_set(blocks, utility="u80").compute()
+    np.testing.assert_array_equal(sets, expected.predict_set(X, utility="u80"))
     wide = model.predict_proba_interval(blocks, confidence_level=0.99)[0].compute()
     np.testing.assert_allclose(wide, expected.predict_proba_interval(X, 0.99)[0], rtol=1e-7, atol=1e-8)
     assert model.score(blocks, labels, lazy) == pytest.approx(expected.score(X, y, weight))

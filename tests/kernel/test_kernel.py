@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from kinds import blobs
 from scikit_learn_checks import scikit_learn_checks
-from scipy.special import log_softmax
+from scipy.special import log_softmax, ndtr
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 from sklearn.metrics import log_loss
@@ -16,7 +16,6 @@ from sklearn.model_selection import cross_val_predict
 from optiscore import KernelDiscriminantClassifier, KernelDiscriminantMap, ModeratedDiscriminantAnalysis, load, save
 from optiscore.kernel.mixture import CoordinateModels, weights_of
 from optiscore.kernel.spectral_ridge import indicators_of
-from optiscore.moderated.certainty import least_certificate
 from optiscore.trust.calibration import best_sharpness
 
 SETTINGS = ({}, {"average": False}, {"max_landmarks": 60, "random_state": 0})
@@ -49,7 +48,7 @@ def test_outputs_agree_with_each_other(settings, n_classes):
     assert len(model.mixture_.models) == len(model.maps_["kernel"])
     assert model.loo_proba_.shape == (len(y), n_classes)
     assert model.loo_log_loss_ == pytest.approx(log_loss(labels, model.loo_proba_))
-    sets = model.predict_set(X, "u80")
+    sets = model.predict_set(X, utility="u80")
     assert sets[np.arange(len(y)), proba.argmax(axis=1)].all()
 
 
@@ -184,37 +183,106 @@ def test_three_models_are_averaged():
     np.testing.assert_allclose(models.proba(z).T, (2 * np.exp(gaussian.log_proba(z)).T + softmax) / 3, rtol=1e-10)
 
 
-def test_certainty_behind_one_map():
-    X, y = blobs(3)
-    model = KernelDiscriminantClassifier(average=False).fit(X, y)
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_stability_and_intervals(average, n_classes):
+    X, y = blobs(n_classes, n=200)
+    model = KernelDiscriminantClassifier(average=average).fit(X, y)
+    proba, stability = model.predict_proba(X), model.stability(X)
     lower, upper = model.predict_proba_interval(X, 0.8)
-    nominal = model.nominal_proba(X)
-    assert ((lower <= nominal + 1e-12) & (nominal <= upper + 1e-12)).all()
-    confidence = model.stability(X)
-    assert ((confidence >= 0) & (confidence <= 1)).all()
-    sure = model.predict_proba(X).max(axis=1) > 0.7
-    assert confidence[sure].mean() > confidence[~sure].mean()
-    average = KernelDiscriminantClassifier().fit(X, y)
-    for method in ("stability", "predict_proba_interval", "nominal_proba"):
-        assert not hasattr(average, method)
-        with pytest.raises(ValueError, match="no single certificate"):
-            getattr(average, method)(X)
-    with pytest.raises(ValueError, match="no single certificate"):
-        average.set_params(average=False).stability(X)
+    assert ((lower <= proba) & (proba <= upper)).all()
+    wider = model.predict_proba_interval(X, 0.99)
+    assert ((wider[0] <= lower) & (upper <= wider[1])).all()
+    assert ((stability >= 1 / n_classes) & (stability <= 1)).all()
+    sure = proba.max(axis=1) > np.median(proba.max(axis=1))
+    assert stability[sure].mean() > stability[~sure].mean()
+    assert not hasattr(model, "nominal_proba")
+    assert model.stability(X[:3].astype(np.float32)).dtype == np.float32
+    with pytest.raises(ValueError, match="confidence_level must lie strictly between 0 and 1"):
+        model.predict_proba_interval(X, 1.5)
 
 
-def test_confidence_is_about_the_predicted_label():
-    """Where the softmax decides against a Gaussian model, that model's evidence speaks against the label."""
-    X, y = blobs(3, n=300)
-    model = KernelDiscriminantClassifier(["linear"], average=False).fit(X[::2], y[::2])
-    gaussians = model.mixture_.models[0].coordinate_models.gaussians
-    z = model.mixture_.coordinates(X)
-    decided = gaussians.log_proba(z).argmax(axis=0)
-    agreed, confidence = decided == model.predict(X), model.stability(X)
-    found = least_certificate(gaussians.models, z, decided).stability
-    np.testing.assert_allclose(confidence[agreed], found[agreed])
-    assert (~agreed).any()
-    assert (confidence[~agreed] < 0.5).all()
+def test_influences_are_those_of_refitting_without_a_row():
+    """The jackknife of the probabilities of one map: moments and temperature change little."""
+    X, y = blobs(2, n=80, d=3)
+    settings = {"kernels": ["rbf-1"], "scalings": ["standard"], "ridges": [0.3], "average": False, "relevance": False}
+    model, points = KernelDiscriminantClassifier(**settings).fit(X, y), blobs(2, n=30, d=3)[0] * 0.7
+    log_odds = np.log(model.predict_proba(points)).T
+    changes = []
+    for i in range(80):
+        rest = np.delete(np.arange(80), i)
+        other = KernelDiscriminantClassifier(**settings).fit(X[rest], y[rest])
+        changes.append(np.log(other.predict_proba(points)).T - log_odds)
+    spread = np.sqrt(np.square([each[1] - each[0] for each in changes]).sum(axis=0))
+    found = np.sqrt(model._model.log_odds(points).variances[0])
+    assert 0.7 < np.median(found / spread) < 1.8
+    assert np.corrcoef(found, spread)[0, 1] > 0.6
+
+
+def test_models_of_other_samples_agree_as_often_as_stability_says():
+    X, y = make_moons(4000, noise=0.35, random_state=0)
+    X_new = make_moons(500, noise=0.35, random_state=1)[0]
+    models = [KernelDiscriminantClassifier("short").fit(X[i : i + 150], y[i : i + 150]) for i in range(0, 1500, 150)]
+    labels = np.array([model.predict(X_new) for model in models])
+    # Two samples differ by the root of 2 more than one does from the mean.
+    said, done = [], []
+    for i, model in enumerate(models):
+        odds = model._model.log_odds(X_new)
+        said.append(ndtr(odds.log_odds[0] / np.sqrt(2 * odds.variances[0])))
+        done.append((np.delete(labels, i, axis=0) == labels[i]).mean(axis=0))
+    said, done = np.concatenate(said), np.concatenate(done)
+    for low, high in ((0.5, 0.7), (0.7, 0.9), (0.9, 0.99), (0.99, 1.01)):
+        group = (said >= low) & (said < high)
+        assert done[group].mean() == pytest.approx(said[group].mean(), abs=0.1)
+
+
+@pytest.mark.parametrize("make", [KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis])
+def test_sets_hold_the_truth_as_often_as_asked(make):
+    X, y = blobs(4, n=3400, d=3)
+    model = make().fit(X[:400], y[:400])
+    truth, rows = y[400:], np.arange(3000)
+    for level in (0.8, 0.95):
+        named = model.predict_set(X[400:], level)
+        assert named[rows, truth].mean() == pytest.approx(level, abs=0.04)
+        by_class = model.predict_set(X[400:], level, by_class=True)[rows, truth]
+        assert min(by_class[truth == c].mean() for c in range(4)) > level - 0.08
+    assert (named.sum(axis=1) >= 1).all()
+    assert named.sum() > model.predict_set(X[400:], 0.5).sum()
+
+
+@pytest.mark.parametrize("make", [KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis])
+def test_other_proportions_of_the_classes(make):
+    rng = np.random.default_rng(0)
+    X, y = blobs(3, n=6000, d=3)
+    X += 1.5 * np.eye(3)[y]
+    model = make().fit(X[:400], y[:400])
+    new = rng.choice(np.arange(400, 6000), 500, p=(lambda w: w / w.sum())(np.array([0.1, 1.0, 2.0])[y[400:]]))
+    found = model.estimate_priors(X[new])
+    truth = np.bincount(y[new]) / 500
+    np.testing.assert_allclose(found.priors, truth, atol=0.08)
+    assert ((found.low - 0.03 <= truth) & (truth <= found.high + 0.03)).all()
+    assert found.p_value < 0.01
+    assert "p-value of no change" in str(found)
+    shifted = model.with_priors(found.priors)
+    assert log_loss(y[new], shifted.predict_proba(X[new])) < log_loss(y[new], model.predict_proba(X[new]))
+    assert shifted.stability(X[:5]).shape == (5,)
+    covered = shifted.predict_set(X[new])[np.arange(500), y[new]].mean()
+    assert covered > 0.84
+    same = model.estimate_priors(X[400:900])
+    assert same.p_value > 0.01
+    np.testing.assert_allclose(model.with_priors(None).predict_proba(X), model.predict_proba(X), atol=1e-12)
+    with pytest.raises(ValueError, match="not those of training any more"):
+        shifted.estimate_priors(X[new])
+
+
+def test_what_was_learned_without_left_out_rows_has_no_sets_at_a_level():
+    X, y = blobs(3)
+    stream = ModeratedDiscriminantAnalysis(feature_map=None).partial_fit(X, y, classes=[0, 1, 2])
+    weighted = ModeratedDiscriminantAnalysis().fit(X, y, sample_weight=np.ones(len(y)))
+    for model in (stream, weighted):
+        with pytest.raises(ValueError, match="there are no left-out probabilities: learn from samples with fit"):
+            model.predict_set(X)
+        assert model.predict_set(X, utility="u65").any(axis=1).all()
 
 
 def test_typicality_is_that_of_the_features():
@@ -352,4 +420,4 @@ def test_bad_parameters_are_named():
     with pytest.raises(ValueError, match="at least two classes"):
         KernelDiscriminantClassifier().fit(X, np.zeros(len(X)))
     with pytest.raises(ValueError, match="utility must be"):
-        KernelDiscriminantClassifier("short").fit(X, y).predict_set(X, "u50")
+        KernelDiscriminantClassifier("short").fit(X, y).predict_set(X, utility="u50")

@@ -11,7 +11,8 @@ from sklearn.utils.validation import validate_data
 from ..numerics.blocks import map_blocks
 from ..numerics.types import BoolArray, FloatArray
 from ..trust.probabilities import check_probability, most_probable
-from ..trust.sets import Utility, best_sets
+from ..trust.proportions import ClassProportions, estimate_proportions
+from ..trust.sets import Utility, best_sets, sets_at_level
 from .results import Results
 
 
@@ -83,28 +84,96 @@ class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn ha
 class ProbabilisticAnswers(Answers):
     """A classifier that decides for the class of the largest probability."""
 
-    def predict_set(self, X: ArrayLike, utility: Utility = "u65", *, min_probability: float | None = None) -> BoolArray:
-        """Return the labels worth naming.
+    priors_: FloatArray
+    #: Probabilities of training samples, each left out, and their classes; the class probabilities that they are for.
+    loo_proba_: FloatArray
+    loo_codes_: np.ndarray
+    loo_priors_: FloatArray
+
+    def predict_set(
+        self,
+        X: ArrayLike,
+        confidence_level: float = 0.9,
+        *,
+        by_class: bool = False,
+        utility: Utility | None = None,
+        min_probability: float | None = None,
+    ) -> BoolArray:
+        """Return sets of labels: such that hold the true one as often as asked, or the labels worth naming.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
-        utility : {"u65", "u80"}, default="u65"
-            What a set of two labels, one of which is right, is worth: 0.65 or 0.80 of a right label. The most probable
-            labels are named, as many as have the largest expected utility.
+        confidence_level : float, default=0.9
+            Part of new samples whose set shall hold the true label. What is named has at least the probability that so
+            many training samples gave to their own label when they were left out (the jackknife): asymptotic, and
+            measured to hold on average; no theorem for few samples.
+        by_class : bool, default=False
+            Whether each class shall be covered alike, not only all together.
+        utility : {"u65", "u80"}, default=None
+            Instead, what a set of two labels, one of which is right, is worth: 0.65 or 0.80 of a right label. The most
+            probable labels are named, as many as have the largest expected utility.
         min_probability : float, default=None
-            Instead, all labels that have at least this probability, and always the most probable one.
+            Instead, all labels that have at least this probability.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes) of bool
-            True for the labels that are named.
+            True for the labels that are named, among them always the most probable one.
         """
-        if utility not in ("u65", "u80"):
-            raise ValueError(f"utility must be 'u65' or 'u80', got {utility!r}.")
+        if utility is not None and utility not in ("u65", "u80"):
+            raise ValueError(f"utility must be 'u65', 'u80' or None, got {utility!r}.")
+        level = float(check_probability(confidence_level, "confidence_level"))
         proba = self.predict_proba(X).T
-        if min_probability is None:
+        if min_probability is not None:
+            check_probability(min_probability, "min_probability")
+            return ((proba >= min_probability) | (proba == proba.max(axis=0))).T
+        if utility is not None:
             return best_sets(proba, utility).T
-        check_probability(min_probability, "min_probability")
-        return ((proba >= min_probability) | (proba == proba.max(axis=0))).T
+        left_out, weights = self._left_out()
+        return sets_at_level(proba, left_out.T, self.loo_codes_, weights, level, by_class=by_class).T
+
+    def estimate_priors(self, X: ArrayLike) -> ClassProportions:
+        """Estimate the proportions of the classes among new samples without labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples of a population in which the classes may have other proportions, and nothing else has changed:
+            within each class, samples are as in training.
+
+        Returns
+        -------
+        ClassProportions
+            With `priors`, `low`, `high` and `p_value` (of no change); prints as a table. `with_priors` makes the model
+            for them.
+
+        Examples
+        --------
+        >>> from optiscore import KernelDiscriminantClassifier
+        >>> from sklearn.datasets import make_moons
+        >>> X, y = make_moons(300, noise=0.2, random_state=0)
+        >>> X_new, y_new = make_moons((40, 160), noise=0.2, random_state=1)
+        >>> model = KernelDiscriminantClassifier("short").fit(X, y)
+        >>> found = model.estimate_priors(X_new)
+        >>> found.priors.round(2), found.p_value < 0.01
+        (array([0.22, 0.78]), True)
+        >>> shifted = model.with_priors(found.priors)
+        """
+        left_out, weights = self._left_out()
+        if not np.allclose(weights, 1):
+            raise ValueError("the class probabilities are not those of training any more: ask the model before.")
+        return estimate_proportions(self.predict_proba(X).astype(np.float64), left_out, self.classes_.tolist())
+
+    def _left_out(self) -> tuple[FloatArray, FloatArray]:
+        """Return left-out probabilities of training samples under the class probabilities, and what each stands for."""
+        self._check_fitted()
+        if getattr(self, "loo_proba_", None) is None or getattr(self, "loo_codes_", None) is None:
+            raise ValueError(
+                "there are no left-out probabilities: learn from samples with fit, without weights; streams, clusters "
+                "and older model files have none. Sets by utility or min_probability need none."
+            )
+        change = self.priors_ / self.loo_priors_
+        changed = self.loo_proba_ * change
+        return changed / changed.sum(axis=1, keepdims=True), change[self.loo_codes_]

@@ -141,12 +141,19 @@ _OPTIMISTIC = {
     "class_count_": numbers("K", 0),
     **N_FEATURES,
 }
+_LEFT_OUT = {
+    "loo_proba_": numbers("n K", 0, 1, sums_to_one=True),
+    "loo_codes_": numbers("n", 0, kinds="iu"),
+    "loo_priors_": numbers("K", 0, 1, sums_to_one=True),
+    "priors_": numbers("K", 0, 1, sums_to_one=True),
+}
 _MODERATED = Members(
     {"classes_": LABELS, **{f"{name}_": kind for name, kind in _MOMENTS.items()}},
     {
         **{f"{name}_": kind for name, kind in _COVARIANCES.items()},
         "n_features_in_": Number(1, 1e9, length="in"),
         "feature_names_in_": texts("in"),
+        **_LEFT_OUT,
     },
 )
 _TRIED = {
@@ -225,7 +232,7 @@ _ALL = (
                     {**_MIXED, "log_loss": numbers("rows", 0), "weight": numbers("rows", 0, 1, sums_to_one=True)}
                 ),
             },
-            NAMES,
+            {**NAMES, **_LEFT_OUT, "relevance_": numbers("d", 0, 1), "loo_indices_": numbers("n", 0, kinds="iu")},
             together=_kernel,
         ),
     ),
@@ -318,6 +325,11 @@ _ALL = (
         "kernel mixture",
         "kernel.mixture.KernelMixture",
         Members({"weights": numbers("m", 0, 1, sums_to_one=True), "temperature": Number(1e-6, 1e6)}, together=_mixture),
+    ),
+    Kind(
+        "sampling rows",
+        "kernel.influence.SamplingRows",
+        Members({"points": numbers("n d"), "ridges": numbers("m", 0), "part": Number(0, 1)}),
     ),
     Kind(
         "kernel expansion",

@@ -42,20 +42,20 @@ class ExactRidge:
         self.means = kernel_matrix.mean(axis=0)
         kernel_matrix -= self.means
         kernel_matrix -= (self.means - self.means.mean())[:, None]
-        self._G, self._T, self.mean_eigenvalue = kernel_matrix, T, float(np.trace(kernel_matrix)) / n
+        self.G, self._T, self.mean_eigenvalue = kernel_matrix, T, float(np.trace(kernel_matrix)) / n
         # Centring makes constants an eigenvector of eigenvalue 0; a larger one keeps it apart from the others.
-        self._constant = 2 * n * self.mean_eigenvalue
-        self._G += self._constant / n
+        self.constant = 2 * n * self.mean_eigenvalue
+        self.G += self.constant / n
 
     def fit(self, ridge: float, n_rows: int | None = None, *, change: bool = False) -> RidgeFit:
         """Regression with the ridge times the mean eigenvalue; all rows are left out at once."""
         n, absolute = len(self._T), ridge * self.mean_eigenvalue
         # LAPACK's arrays run the other way, which for a symmetric matrix is the same.
-        lower = _cholesky(self._G.T.copy(order="F"), absolute)
+        lower = _cholesky(self.G.T.copy(order="F"), absolute)
         a = _centred(dpotrs(lower, self._T, lower=True)[0])
         slope_of_a = -_centred(dpotrs(lower, a, lower=True)[0]) if change else None
         P, _ = dpotri(lower, lower=True, overwrite_c=True)
-        constant = absolute + self._constant
+        constant = absolute + self.constant
         q = (np.diagonal(P) - 1 / (n * constant))[:, None]
         error, slope = a / q, None
         if slope_of_a is not None:
@@ -128,6 +128,16 @@ class ThinRidge:
             slope += residual * slope_of_outside / outside**2
         coefficients = dtrtrs(self._L[:m, :m], b, lower=True, trans=1)[0]
         return RidgeFit(coefficients, T * (n / (n - 1)) - error, slope)
+
+
+def inverse_of_centred(kernel_matrix: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
+    """Return mean kernel values, and (G + ridge)^(-1) off constants, of a matrix that is centred in place."""
+    exact, n = ExactRidge(kernel_matrix, np.zeros((len(kernel_matrix), 1))), len(kernel_matrix)
+    lower = _cholesky(exact.G.T.copy(order="F"), ridge)
+    P, _ = dpotri(lower, lower=True, overwrite_c=True)
+    P += np.tril(P, -1).T
+    P -= 1 / (n * (ridge + exact.constant))
+    return exact.means, np.ascontiguousarray(P)
 
 
 def _cholesky(matrix: FloatArray, ridge: float) -> FloatArray:

@@ -9,17 +9,18 @@ from sklearn.utils import check_random_state
 
 from ..estimators.answers import ProbabilisticAnswers
 from ..estimators.availability import only_if
-from ..estimators.validation import validate_training
+from ..estimators.validation import resolve_priors, validate_training
 from ..metrics import mean_log_loss
-from ..moderated.certainty import least_certificate, widest_interval
 from ..moderated.gaussians import Gaussians, fit_gaussians
 from ..moderated.power import PowerTransform, fit_power
 from ..moments.labelled import TrainingSet
+from ..moments.subsets import stratified
 from ..numerics.types import FloatArray
-from ..trust.probabilities import check_probability, most_probable
+from ..trust.probabilities import check_probability
+from .influence import MOST_ROWS, InfluencedMixture, SamplingRows
 from .mixture import KernelMixture, KernelModel, LogLoss, best_first, mix, weights_of
 from .parameters import check_combinations, check_max_landmarks, check_relevance, check_ridges
-from .problem import pose
+from .problem import Problem, Trial, pose
 from .relevance import weigh_columns
 from .search import search
 
@@ -54,8 +55,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         with f out of 0.25, 1 (the larger, the narrower), in units of the median distance. "short" is the first three,
         "default" these and "rbf-0.25", "rbf-1", "long" all.
     average : bool, default=True
-        Whether to average over all maps that are about as good as the best; otherwise the best one alone, for which
-        there are also `stability`, `predict_proba_interval` and `nominal_proba`.
+        Whether to average over all maps that are about as good as the best; otherwise the best one alone.
     scalings : {"standard", "ranks"} or list of these, default=("standard", "ranks")
         Scalings of the features to try: standardised, or normal scores of their ranks.
     relevance : bool or "auto", default="auto"
@@ -93,6 +93,13 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         Training samples that were left out one by one: all, or where there are landmarks 2,000, some of each class.
     loo_proba_ : ndarray of shape (n_left_out, n_classes)
         Probabilities of these, each left out.
+    loo_codes_ : ndarray of shape (n_left_out,)
+        Their classes, as indices into `classes_`.
+    loo_priors_, priors_ : ndarray of shape (n_classes,)
+        Class probabilities that these are for, the fractions of the training samples, and those of predictions, which
+        `with_priors` changes.
+    sampling_rows_ : SamplingRows
+        1,000 training samples at most with what they do to the answers: `stability` and intervals come from them.
     loo_log_loss_ : float
         Mean log loss of these: somewhat too small, since kernels, ridges and weights were chosen by it.
     mixture_ : KernelMixture
@@ -104,7 +111,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     See Also
     --------
     KernelDiscriminantMap : The map alone, for `ModeratedDiscriminantAnalysis` or any other classifier behind it.
-    ModeratedDiscriminantAnalysis : For confidence, intervals, streams, clusters, and models that a person reads.
+    ModeratedDiscriminantAnalysis : For streams, clusters, sample weights, and models that a person reads.
 
     Notes
     -----
@@ -112,9 +119,8 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     cost a comparison with each of these rows for each map. There may be 1,000,000 training rows at most. There are no
     sample weights: a row's weight and leaving the row out do not go together.
 
-    Behind a map, *intervals* and *stability* cover the sampling error of the coordinates' moments, given the
-    map. They do not cover the sampling error of the map itself, nor that of the softmax, and an average over maps has
-    neither.
+    *Intervals* and *stability* cover sampling errors, of the maps by the jackknife and of the models behind them; they
+    speak of what models of other samples of this size would say, not of the truth.
 
     References
     ----------
@@ -207,11 +213,14 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             return self._keep(
                 classes_=labels,
                 mixture_=mixture,
-                _model=mixture,
+                sampling_rows_=_sampling_rows(training.X, problem, trials),
                 typicality_=None if training.X.shape[1] > _WIDE else _typicality_model(training.take(some)),
                 temperature_=temperature,
                 loo_indices_=rows[order],
                 loo_proba_=loo_proba[order],
+                loo_codes_=codes[rows[order]],
+                loo_priors_=problem.fractions,
+                priors_=problem.fractions,
                 loo_log_loss_=loo_log_loss,
                 results_=table,
                 relevance_=relevance,
@@ -227,14 +236,50 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     mixture_: KernelMixture
     typicality_: TypicalityModel | None
 
-    def _build(self) -> KernelMixture:
-        return self.mixture_
+    sampling_rows_: SamplingRows | None
+    _model: InfluencedMixture
+
+    def _build(self) -> InfluencedMixture:
+        return InfluencedMixture(self.mixture_, self.sampling_rows_, self.priors_)
+
+    def with_priors(self, priors: Any) -> Self:
+        """Return a fitted copy for other class probabilities.
+
+        Parameters
+        ----------
+        priors : array-like of shape (n_classes,), dict or "equal"
+            Class probabilities in the order of `classes_`, by label, or all the same. None takes the fractions of the
+            training samples.
+
+        Returns
+        -------
+        KernelDiscriminantClassifier
+            Probabilities are those of training times the change of the class probabilities, normalised.
+
+        Examples
+        --------
+        >>> from optiscore import KernelDiscriminantClassifier
+        >>> from sklearn.datasets import make_moons
+        >>> X, y = make_moons(100, noise=0.2, random_state=0)
+        >>> model = KernelDiscriminantClassifier("short").fit(X, y)
+        >>> rare = model.with_priors({0: 0.9, 1: 0.1})
+        >>> bool(rare.predict_proba([[1, 0.2]])[0, 1] < model.predict_proba([[1, 0.2]])[0, 1])
+        True
+        """
+        self._check_fitted()
+        return self._copy_with(priors_=resolve_priors(priors, self.classes_.tolist(), self.loo_priors_))
+
+    def _check_sampling_rows(self) -> None:
+        if getattr(self, "sampling_rows_", self) is None:
+            raise ValueError("this model was saved before sampling errors were kept: fit it again.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a state; the first ones had all rows left out and all columns alike."""
         if "loo_proba_" in state:
             places, n_features = np.arange(len(state["loo_proba_"])), state["n_features_in_"]
-            state = {"loo_indices_": places, "relevance_": np.ones(n_features), **state}
+            priors = state["mixture_"].models[0].coordinate_models.gaussians.moments.priors
+            later = {"loo_indices_": places, "relevance_": np.ones(n_features), "sampling_rows_": None}
+            state = {**later, "loo_codes_": None, "loo_priors_": priors, "priors_": priors, **state}
         super().__setstate__(state)
 
     def typicality(self, X: ArrayLike) -> FloatArray:
@@ -259,77 +304,63 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
 
         return self._map(X, typicality)
 
-    def _check_one_map(self) -> None:
-        if self.average or (hasattr(self, "mixture_") and len(self.mixture_.models) > 1):
-            raise ValueError(
-                "an average over maps has no single certificate. Fit KernelDiscriminantClassifier(average=False), or "
-                "ModeratedDiscriminantAnalysis."
-            )
-
-    @only_if(_check_one_map)
-    def nominal_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities by the Gaussian models of the one map, with the moments of its coordinates taken as exact.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            What `predict_proba_interval` is about; `predict_proba` is not.
-        """
-        self._check_fitted()
-        gaussians = self.mixture_.models[0].coordinate_models.gaussians
-
-        def nominal(samples: FloatArray) -> FloatArray:
-            z = self.mixture_.coordinates(samples).astype(samples.dtype, copy=False)
-            return np.exp(gaussians.nominal_log_proba(z))
-
-        return self._map(X, nominal)
-
-    @only_if(_check_one_map)
+    @only_if(_check_sampling_rows)
     def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Interval of every class's posterior under the Gaussian models of the one map, from sampling error alone.
+        """Interval of every class's probability, from sampling error alone.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         confidence_level : float, default=0.9
-            Probability, between 0 and 1, with which the posterior of the same models with the population's moments of
-            the coordinates shall lie in the interval, given the map.
+            Probability, between 0 and 1, with which the mean prediction of models of this kind, fitted to other samples
+            of this size from the same population, shall lie in the interval.
 
         Returns
         -------
         lower, upper : ndarray of shape (n_samples, n_classes)
-            Ends of the interval around `nominal_proba`. The sampling error of the map itself is not covered. The time
-            grows with the square of the number of classes.
+            Ends of the interval around `predict_proba`. Sampling errors of the maps and of the models behind them are
+            covered; the choice of kernels, ridges and weights of columns, and what such models get wrong on average,
+            are not.
         """
         self._check_fitted()
         level = float(check_probability(confidence_level, "confidence_level"))
-        models = self.mixture_.models[0].coordinate_models.gaussians.models
 
         def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
-            return widest_interval(models, self.mixture_.coordinates(samples).astype(samples.dtype, copy=False), level)
+            lower, upper = self._model.proba_interval(samples, level)
+            return lower.astype(samples.dtype, copy=False), upper.astype(samples.dtype, copy=False)
 
         return self._map(X, interval)
 
-    @only_if(_check_one_map)
+    @only_if(_check_sampling_rows)
     def stability(self, X: ArrayLike) -> FloatArray:
-        """How surely the predicted label is that of the best Gaussian models of the one map's coordinates.
+        """How surely a model of another sample of this size from the same population would give the predicted label.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            As `ModeratedDiscriminantAnalysis.stability`, given the map, whose own sampling error is not
-            covered; below 0.5 where one of the two Gaussian models prefers another label.
+            Between 1/n_classes and 1: one less the sum, over the other classes, of the probability that the sampling
+            error of the log odds is larger than these. About the sample, not about the truth: errors are found by low
+            probabilities, and low stability says that more training samples could change the label.
         """
         self._check_fitted()
-        models = self.mixture_.models[0].coordinate_models
+        n_classes = len(self.classes_)
 
         def stability(samples: FloatArray) -> FloatArray:
-            z = self.mixture_.coordinates(samples)
-            found = least_certificate(models.gaussians.models, z, most_probable(np.log(models.proba(z)))).stability
-            return found.astype(samples.dtype, copy=False)
+            return self._model.log_odds(samples).stability(n_classes).astype(samples.dtype, copy=False)
 
         return self._map(X, stability)
+
+
+def _sampling_rows(X: FloatArray, problem: Problem, trials: Sequence[Trial]) -> SamplingRows:
+    """Return rows, among those that are left out, whose influence will be known."""
+    n = len(problem.codes)
+    left_out = np.arange(n) if problem.rows is None else problem.rows
+    some = np.sort(stratified(problem.left_out_codes, MOST_ROWS, 2, seed=0).rows)
+    part = len(some) / n
+    ridges = np.array([trial.absolute_ridge for trial in trials]) * part
+    points = X[left_out[some]].astype(np.float64)
+    return SamplingRows(points, [trial.errors[some] for trial in trials], ridges, part)
 
 
 def _typicality_model(training: TrainingSet) -> TypicalityModel:

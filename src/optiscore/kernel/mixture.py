@@ -94,11 +94,6 @@ class KernelMixture(NamedTuple):
         )
         return normalise(np.log(np.maximum(mixture, _SMALLEST)) / self.temperature).astype(points.dtype, copy=False)
 
-    def coordinates(self, points: FloatArray) -> FloatArray:
-        """Return coordinates of samples under the first map."""
-        model = self.models[0]
-        return model.expansion(self.scalings[model.scaling](points.astype(np.float64, copy=False)))
-
     @property
     def cost(self) -> tuple[int, int]:
         """Numbers per sample that predictions work with, and operations: kernel values of one map."""

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from ..moments.subsets import stratified
 from ..numerics.types import FloatArray
 from .expansion import KernelExpansion
 from .parameters import Combination
 from .scalings import SCALINGS, Scaling
 from .spectral_ridge import contrasts
-from .subsets import stratified
 
 # Beyond so many rows, scalings are those of some of the rows; beyond so many, the estimators are refused.
 _SCALED, MOST_ROWS = 100_000, 1_000_000
@@ -121,6 +121,10 @@ class Trial(NamedTuple):
     ridge: float
     judged: Judged
     expansion: KernelExpansion
+    #: Errors of the rows that were left out, in the coordinates; of shape (n_rows, n_coordinates).
+    errors: FloatArray
+    #: What is added to the eigenvalues of the kernel matrix of all rows.
+    absolute_ridge: float
     #: What was tried: ridges, squared errors, and losses where they were judged.
     tried: dict[str, FloatArray]
     n_rows: int

@@ -46,7 +46,8 @@ def try_combination(
     coefficients = spectrum.coefficients(T, ridge) @ chosen.projector
     expansion = KernelExpansion(combination.kernel, anchors, bandwidth, coefficients, spectrum.means @ coefficients)
     tried = {"ridge": problem.ridges, criterion.name: losses, "squared_error": errors}
-    return Trial(combination, ridge, chosen, expansion, tried, len(rows))
+    errors = path.error[best] @ chosen.projector
+    return Trial(combination, ridge, chosen, expansion, errors, spectrum.absolute_ridge(ridge), tried, len(rows))
 
 
 class Regression:
@@ -113,7 +114,9 @@ class Regression:
         coefficients = fit.coefficients @ judged.projector
         offset = self._ridge.means @ coefficients
         expansion = KernelExpansion(self._combination.kernel, self._anchors, self._bandwidth, coefficients, offset)
-        return Trial(self._combination, ridge, judged, expansion, {name: np.array([x]) for name, x in tried.items()}, n)
+        columns = {name: np.array([x]) for name, x in tried.items()}
+        absolute = ridge * self._ridge.mean_eigenvalue
+        return Trial(self._combination, ridge, judged, expansion, error @ judged.projector, absolute, columns, n)
 
 
 def _kernel_matrix(kernel: Kernel, rows: FloatArray, bandwidth: float) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from ..moments.subsets import places_in_class, stratified
 from ..numerics.blocks import map_threads, n_threads
 from ..numerics.types import FloatArray
 from ..trust.calibration import best_sharpness
@@ -20,7 +21,6 @@ from .parameters import RIDGES as LISTED_RIDGES
 from .problem import Problem
 from .scalings import Weighted
 from .spectral_ridge import Spectrum, contrasts, indicators_of
-from .subsets import places_in_class, stratified
 
 #: Two kernels that see different things: predictions are the mean of both.
 SEEING = ("product-laplacian", "rbf-0.25")

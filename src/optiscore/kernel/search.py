@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..estimators.progress import progress_bar
+from ..moments.subsets import landmark_order, stratified
 from ..numerics.blocks import lapack_alone, map_threads, n_threads
 from .kernels import KERNELS, Product, Radial
 from .parameters import Combination
 from .problem import Criterion, Problem, Trial
 from .regression import Regression, try_combination
-from .subsets import landmark_order, stratified
 
 # Up to so many rows every combination is tried on all of them; up to so many, rows are compared with all rows.
 _ALL_TRIED, _ALL_COMPARED = 600, 1600

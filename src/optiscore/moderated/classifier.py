@@ -13,12 +13,17 @@ from ..estimators.availability import only_if
 from ..estimators.validation import check_priors, resolve_priors, validate_training
 from ..moments.covariance import check_estimator_for_sums
 from ..moments.labelled import ClassData, TrainingSet
+from ..moments.subsets import stratified
+from ..numerics.arrays import take_rows, to_host
 from ..numerics.types import FloatArray
 from .answers import MappedGaussians, ModeratedAnswers, check_mapped
 from .gaussians import fit_gaussians
 from .power import PowerTransform, fit_power
 
 _COVARIANCES = ("both", "own", "shared")
+
+# Training samples that are left out one by one, at most, for sets of labels and for proportions of the classes.
+_LEFT_OUT = 1000
 
 
 class ModeratedDiscriminantAnalysis(ModeratedAnswers):
@@ -65,6 +70,13 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     kurtosis_, radial_kurtosis_ : ndarray of shape (n_classes + 1,)
         Excess kurtosis of the features and of the distance from the mean, for each class and last for all deviations
         from the class means; 0 for Gaussian samples. Intervals depend on the first, `typicality` on the second.
+    loo_proba_ : ndarray of shape (n_left_out, n_classes)
+        Probabilities of some training samples, each left out: sets of labels and `estimate_priors` come from them.
+        There are none after `partial_fit` and with weights.
+    loo_codes_ : ndarray of shape (n_left_out,)
+        Their classes, as indices into `classes_`.
+    loo_priors_ : ndarray of shape (n_classes,)
+        The class probabilities that these are for.
     feature_map_ : PowerTransform, transformer or None
         The fitted map; its method ``transform`` maps samples.
 
@@ -138,7 +150,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         with self._learning():
             training = validate_training(self, X, y, sample_weight)
             feature_map, mapped = self._fit_map(training)
-            return self._learn(training.labels, training._replace(X=mapped).by_class(), feature_map)
+            training = training._replace(X=mapped)
+            return self._learn(training.labels, training.by_class(), feature_map, training)
 
     def _check_for_blocks(self) -> None:
         self._check_parameters()
@@ -216,13 +229,21 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     def _learn_from_sums(self, labels: np.ndarray, classes: list[ClassData], samples: Any) -> Self:
         return self._learn(labels, classes, self.feature_map)
 
-    def _learn(self, labels: np.ndarray, classes: Sequence[ClassData], feature_map: Any) -> Self:
-        """Take over the moments of what is known of each class."""
+    def _learn(
+        self, labels: np.ndarray, classes: Sequence[ClassData], feature_map: Any, training: TrainingSet | None = None
+    ) -> Self:
+        """Take over the moments of what is known of each class; without samples, or with weights, none is left out."""
         priors = resolve_priors(self.priors, labels.tolist(), np.array([known.sums.weight_sum for known in classes]))
         gaussians = fit_gaussians(classes, priors, self.covariance, self.covariance_estimator)
         moments = {f"{name}_": value for name, value in gaussians.moments._asdict().items()}
+        left_out = dict[str, Any]()
+        if training is not None and training.weight is None:
+            rows = np.sort(stratified(training.codes, _LEFT_OUT, 2, seed=0).rows)
+            Z, codes = to_host(take_rows(training.X, rows)), training.codes[rows]
+            proba = np.exp(gaussians.left_out_log_proba(Z.astype(np.float64, copy=False), codes)).T
+            left_out = {"loo_proba_": proba, "loo_codes_": codes, "loo_priors_": priors}
         model = MappedGaussians(feature_map, gaussians)
-        return self._keep(classes_=labels, feature_map_=feature_map, _model=model, **moments)
+        return self._keep(classes_=labels, feature_map_=feature_map, _model=model, **moments, **left_out)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.covariance, str) or self.covariance not in _COVARIANCES:

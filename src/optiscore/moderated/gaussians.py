@@ -60,6 +60,11 @@ class Gaussians:
         pairs = [(model, model.distances(Z)) for model in self.models]
         return average([model.moderated_log_proba(alpha, model.log_joint(alpha)) for model, alpha in pairs])
 
+    def left_out_log_proba(self, Z: FloatArray, codes: np.ndarray) -> FloatArray:
+        """Return the same for training samples of classes ``codes``, each under the models without it."""
+        pairs = [model.leave_out(model.distances(Z), codes) for model in self.models]
+        return average([m.moderated_log_proba(*left_out) for m, left_out in zip(self.models, pairs, strict=True)])
+
     def nominal_log_proba(self, Z: FloatArray) -> FloatArray:
         """Return log posteriors with the moments taken as exact."""
         return average([model.nominal_log_proba(model.distances(Z)) for model in self.models])

@@ -68,7 +68,7 @@ class ProbaIntervalDisplay:
 
         Parameters
         ----------
-        estimator : ModeratedDiscriminantAnalysis or KernelDiscriminantClassifier(average=False)
+        estimator : ModeratedDiscriminantAnalysis or KernelDiscriminantClassifier
             Fitted classifier, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
             Samples; of many, some are shown that are spread over the range of posteriors.
@@ -90,9 +90,8 @@ class ProbaIntervalDisplay:
         if label is not None and label not in labels:
             raise ValueError(f"label must be one of {labels}, got {label!r}.")
         column = -1 if label is None else labels.index(label)
-        nominal, moderated = (
-            proba[:, column] for proba in (model.nominal_proba(samples), model.predict_proba(samples))
-        )
+        moderated = model.predict_proba(samples)[:, column]
+        nominal = model.nominal_proba(samples)[:, column] if hasattr(model, "nominal_proba") else moderated
         lower, upper = (end[:, column] for end in model.predict_proba_interval(samples, confidence_level))
         order = np.lexsort((nominal, moderated))
         if len(order) > _MAX_SHOWN:

@@ -105,8 +105,11 @@ def _interval(classifier: Any, X: np.ndarray, predicted: np.ndarray, level: floa
     """The posterior of the predicted label with the moments taken as exact, and its interval."""
     rows = np.arange(len(predicted))
     lower, upper = classifier.predict_proba_interval(X, level)
+    nominal = {}
+    if hasattr(classifier, "nominal_proba"):
+        nominal = {"nominal probability": classifier.nominal_proba(X)[rows, predicted]}
     return {
-        "nominal probability": classifier.nominal_proba(X)[rows, predicted],
+        **nominal,
         "interval from": lower[rows, predicted],
         "interval to": upper[rows, predicted],
     }

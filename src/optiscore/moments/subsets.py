@@ -20,7 +20,7 @@ def stratified(codes: np.ndarray, n_rows: int, n_least: int, seed: int) -> Subse
     Examples
     --------
     >>> import numpy as np
-    >>> from optiscore.kernel.subsets import stratified
+    >>> from optiscore.moments.subsets import stratified
     >>> codes = np.repeat([0, 1], [960, 40])
     >>> rows, weights = stratified(codes, 100, 10, seed=0)
     >>> np.bincount(codes[rows]), np.bincount(codes[rows], weights).round(6)
