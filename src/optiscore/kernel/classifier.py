@@ -99,7 +99,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         Class probabilities that these are for, the fractions of the training samples, and those of predictions, which
         `with_priors` changes.
     sampling_rows_ : SamplingRows
-        1,000 training samples at most with what they do to the answers: `stability` and intervals come from them.
+        700 training samples at most with what they do to the answers: `stability` and intervals come from them.
     loo_log_loss_ : float
         Mean log loss of these: somewhat too small, since kernels, ridges and weights were chosen by it.
     mixture_ : KernelMixture

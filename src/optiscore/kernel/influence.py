@@ -19,7 +19,10 @@ from .kernels import KERNELS, Comparison
 from .mixture import LEAST_PROBABILITY, KernelMixture
 
 # Rows whose influence is known, at most: of more, so many stand for all.
-MOST_ROWS = 1000
+MOST_ROWS = 700
+
+# Against so few rows, doubles are fast enough.
+_FEW_ROWS = 300
 
 # The variance of the models behind the maps counts so much more: their moments and shape are chosen on the same rows.
 _SECOND_STAGE = 1.5
@@ -91,7 +94,7 @@ class InfluencedMixture:
         found = []
         for model, ridge in zip(self.mixture.models, rows.ridges.tolist(), strict=True):
             S, kernel = self.mixture.scalings[model.scaling](rows.points), KERNELS[model.expansion.kernel]
-            compare = kernel.against(S, model.expansion.bandwidth)
+            compare = kernel.against(S, model.expansion.bandwidth, single=len(S) > _FEW_ROWS)
             means, inverse = inverse_of_centred(compare(S), ridge)
             found.append((compare, means, inverse))
         return found
