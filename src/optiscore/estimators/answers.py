@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from ..numerics.blocks import map_blocks
 from ..numerics.types import BoolArray, FloatArray
-from ..trust.probabilities import check_probability, most_probable
+from ..trust.probabilities import check_level, most_probable
 from ..trust.proportions import ClassProportions, estimate_proportions
 from ..trust.sets import Utility, best_sets, sets_at_level
 from .results import Results
@@ -88,6 +88,7 @@ class ProbabilisticAnswers(Answers):
     #: Probabilities of training samples, each left out, and their classes; the class probabilities that they are for.
     loo_proba_: FloatArray
     loo_codes_: np.ndarray
+    loo_weights_: FloatArray
     loo_priors_: FloatArray
 
     def predict_set(
@@ -124,14 +125,17 @@ class ProbabilisticAnswers(Answers):
         """
         if utility is not None and utility not in ("u65", "u80"):
             raise ValueError(f"utility must be 'u65', 'u80' or None, got {utility!r}.")
-        level = float(check_probability(confidence_level, "confidence_level"))
+        if utility is not None and min_probability is not None:
+            raise ValueError("sets are by utility or by min_probability, not by both: give one of them.")
+        level = check_level(confidence_level, "confidence_level")
         proba = self.predict_proba(X).T
         if min_probability is not None:
-            check_probability(min_probability, "min_probability")
+            check_level(min_probability, "min_probability")
             return ((proba >= min_probability) | (proba == proba.max(axis=0))).T
         if utility is not None:
             return best_sets(proba, utility).T
-        left_out, weights = self._left_out()
+        left_out, weights = self._left_out(self.priors_)
+        weights = weights * (self.priors_ / self._fractions())[self.loo_codes_]
         return sets_at_level(proba, left_out.T, self.loo_codes_, weights, level, by_class=by_class).T
 
     def estimate_priors(self, X: ArrayLike) -> ClassProportions:
@@ -161,19 +165,24 @@ class ProbabilisticAnswers(Answers):
         (array([0.22, 0.78]), True)
         >>> shifted = model.with_priors(found.priors)
         """
-        left_out, weights = self._left_out()
-        if not np.allclose(weights, 1):
-            raise ValueError("the class probabilities are not those of training any more: ask the model before.")
-        return estimate_proportions(self.predict_proba(X).astype(np.float64), left_out, self.classes_.tolist())
+        self._check_fitted()
+        left_out, weights = self._left_out(None)
+        proba = self.predict_proba(X).astype(np.float64) * (self._fractions() / self.priors_)
+        proba /= proba.sum(axis=1, keepdims=True)
+        return estimate_proportions(proba, left_out, weights, self.classes_.tolist())
 
-    def _left_out(self) -> tuple[FloatArray, FloatArray]:
-        """Return left-out probabilities of training samples under the class probabilities, and what each stands for."""
+    def _fractions(self) -> FloatArray:
+        """Return fractions of the classes in training."""
+        counts = np.bincount(self.loo_codes_, self.loo_weights_, minlength=len(self.priors_))
+        return counts / counts.sum()
+
+    def _left_out(self, priors: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """Return left-out probabilities under class probabilities, None for those of training, and weights of rows."""
         self._check_fitted()
         if getattr(self, "loo_proba_", None) is None or getattr(self, "loo_codes_", None) is None:
             raise ValueError(
                 "there are no left-out probabilities: learn from samples with fit, without weights; streams, clusters "
                 "and older model files have none. Sets by utility or min_probability need none."
             )
-        change = self.priors_ / self.loo_priors_
-        changed = self.loo_proba_ * change
-        return changed / changed.sum(axis=1, keepdims=True), change[self.loo_codes_]
+        changed = self.loo_proba_ * ((self._fractions() if priors is None else priors) / self.loo_priors_)
+        return changed / changed.sum(axis=1, keepdims=True), self.loo_weights_

@@ -144,6 +144,7 @@ _OPTIMISTIC = {
 _LEFT_OUT = {
     "loo_proba_": numbers("n K", 0, 1, sums_to_one=True),
     "loo_codes_": numbers("n", 0, kinds="iu"),
+    "loo_weights_": numbers("n", 0),
     "loo_priors_": numbers("K", 0, 1, sums_to_one=True),
     "priors_": numbers("K", 0, 1, sums_to_one=True),
 }

@@ -13,6 +13,9 @@ from ..numerics.types import FloatArray
 # What is added to the landmarks' own kernel matrix, relative to its diagonal, so that it has a Cholesky factor.
 _JITTER = 1e-7
 
+# Mean eigenvalues below this are rounding.
+_ALIKE = 1e-12
+
 # Numbers in a block of kernel values.
 _BLOCK = 1_000_000
 
@@ -42,7 +45,7 @@ class ExactRidge:
         self.means = kernel_matrix.mean(axis=0)
         kernel_matrix -= self.means
         kernel_matrix -= (self.means - self.means.mean())[:, None]
-        self.G, self._T, self.mean_eigenvalue = kernel_matrix, T, float(np.trace(kernel_matrix)) / n
+        self.G, self._T, self.mean_eigenvalue = kernel_matrix, T, _positive(float(np.trace(kernel_matrix)) / n)
         # Centring makes constants an eigenvector of eigenvalue 0; a larger one keeps it apart from the others.
         self.constant = 2 * n * self.mean_eigenvalue
         self.G += self.constant / n
@@ -106,7 +109,7 @@ class ThinRidge:
         self._gram, self._products, self._T, self._n = gram - n * center * center[:, None], products, T, n
         self._features = features
         self._features -= center[:, None]
-        self.mean_eigenvalue = float(np.trace(self._gram)) / n
+        self.mean_eigenvalue = _positive(float(np.trace(self._gram)) / n)
 
     def fit(
         self, ridge: float, n_rows: int | None = None, n_anchors: int | None = None, *, change: bool = False
@@ -114,7 +117,7 @@ class ThinRidge:
         """Regression with the ridge times the mean eigenvalue; of the first rows that are left out, and landmarks."""
         m, n = n_anchors, self._n
         gram, features, T = self._gram[:m, :m], self._features[:m, :n_rows], self._T[:n_rows]
-        absolute = ridge * float(np.trace(gram)) / n
+        absolute = ridge * _positive(float(np.trace(gram)) / n)
         R = _cholesky(gram.copy(order="F"), absolute)
         b = dpotrs(R, self._products[:m], lower=True)[0]
         forward = dtrtrs(R, features, lower=True)[0]
@@ -133,6 +136,7 @@ class ThinRidge:
 def inverse_of_centred(kernel_matrix: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
     """Return mean kernel values, and (G + ridge)^(-1) off constants, of a matrix that is centred in place."""
     exact, n = ExactRidge(kernel_matrix, np.zeros((len(kernel_matrix), 1))), len(kernel_matrix)
+    ridge = _positive(ridge)
     lower = _cholesky(exact.G.T.copy(order="F"), ridge)
     P, _ = dpotri(lower, lower=True, overwrite_c=True)
     P += np.tril(P, -1).T
@@ -148,6 +152,11 @@ def _cholesky(matrix: FloatArray, ridge: float) -> FloatArray:
         raise ArithmeticError("a kernel matrix is not positive definite; please report the data.")
     lower: FloatArray = factor
     return lower
+
+
+def _positive(size: float) -> float:
+    """Return a size, or 1 where it is 0 but for rounding: all rows are alike, and any ridge does."""
+    return size if size > _ALIKE else 1.0
 
 
 def _centred(a: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from ..moderated.power import PowerTransform, fit_power
 from ..moments.labelled import TrainingSet
 from ..moments.subsets import stratified
 from ..numerics.types import FloatArray
-from ..trust.probabilities import check_probability
+from ..trust.probabilities import check_level
 from .influence import MOST_ROWS, InfluencedMixture, SamplingRows
 from .mixture import KernelMixture, KernelModel, LogLoss, best_first, mix, weights_of
 from .parameters import check_combinations, check_max_landmarks, check_relevance, check_ridges
@@ -60,7 +60,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         Scalings of the features to try: standardised, or normal scores of their ranks.
     relevance : bool or "auto", default="auto"
         Whether to multiply scaled features by learned weights: "auto" where these help on rows held out by more than
-        chance, True always. Weights are learned on 500 samples at most, for 1,000 features at most.
+        chance, True always. Weights are learned from 60 samples on, on 500 of them at most, for 2 to 1,000 features.
     ridges : array-like, default=None
         Ridges to try, from 1e-12 to 1e12 in units of the mean eigenvalue; None is nine from 1e-5 to 10.
     max_landmarks : "auto", int or None, default="auto"
@@ -69,7 +69,8 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         samples with each other; beyond, there are 700 to 1,200 landmarks, and twice as many where these are better.
         None compares all samples with all.
     random_state : int, RandomState or None, default=0
-        For the choice of rows, where there are more than 600: two fits with the same number are the same.
+        For the choice of rows, where there are more than 600, and for learning weights of the features: two fits with
+        the same number are the same.
     verbose : int, default=0
         Above 0, a progress bar is shown (extra `rich`).
 
@@ -95,13 +96,16 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         Probabilities of these, each left out.
     loo_codes_ : ndarray of shape (n_left_out,)
         Their classes, as indices into `classes_`.
-    loo_priors_, priors_ : ndarray of shape (n_classes,)
-        Class probabilities that these are for, the fractions of the training samples, and those of predictions, which
-        `with_priors` changes.
+    loo_weights_ : ndarray of shape (n_left_out,)
+        What each of them stands for, since rows of rare classes are more often among them.
+    loo_log_loss_ : float
+        Mean log loss of `loo_proba_`: somewhat too small, since kernels, ridges and weights were chosen by it.
+    priors_ : ndarray of shape (n_classes,)
+        Class probabilities of predictions: the fractions of the training samples, or those of `with_priors`.
+    loo_priors_ : ndarray of shape (n_classes,)
+        The class probabilities that `loo_proba_` is for.
     sampling_rows_ : SamplingRows
         700 training samples at most with what they do to the answers: `stability` and intervals come from them.
-    loo_log_loss_ : float
-        Mean log loss of these: somewhat too small, since kernels, ridges and weights were chosen by it.
     mixture_ : KernelMixture
         What predicts: the fitted scalings by name, and maps with the models behind them, in the order of `maps_`.
     typicality_ : TypicalityModel or None
@@ -181,14 +185,14 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             raise ValueError(f"average must be True or False, got {self.average!r}.")
         combinations = check_combinations(self.kernels, self.scalings)
         ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
-        check_relevance(self.relevance)
+        relevance = check_relevance(self.relevance)
         # One seed from the caller's, so that every use of it is the same again.
         seed = int(check_random_state(self.random_state).randint(2**31))
         with self._learning():
             training = validate_training(self, X, y, None)
             labels, codes = training.labels, training.codes
             problem = pose(training.X, codes, len(labels), [each.scaling for each in combinations], ridges)
-            problem, relevance = weigh_columns(problem, self.relevance, seed)
+            problem, weights_of_columns = weigh_columns(problem, relevance, seed)
             problem, trials, table = search(
                 problem,
                 combinations,
@@ -209,7 +213,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             order = np.argsort(rows)
             loo_proba = np.exp(log_proba).T
             loo_log_loss = mean_log_loss(loo_proba, problem.left_out_codes, problem.weights)
-            some = rows[order] if len(rows) <= _TYPICAL else rows[:_TYPICAL]
+            some = rows[order] if len(rows) <= _TYPICAL else rows[stratified(codes[rows], _TYPICAL, 2, seed).rows]
             return self._keep(
                 classes_=labels,
                 mixture_=mixture,
@@ -219,11 +223,12 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
                 loo_indices_=rows[order],
                 loo_proba_=loo_proba[order],
                 loo_codes_=codes[rows[order]],
+                loo_weights_=np.ones(len(rows)) if problem.weights is None else problem.weights[order],
                 loo_priors_=problem.fractions,
                 priors_=problem.fractions,
                 loo_log_loss_=loo_log_loss,
                 results_=table,
-                relevance_=relevance,
+                relevance_=weights_of_columns,
                 maps_={
                     "kernel": np.array([trial.combination.kernel for trial in trials]),
                     "scaling": np.array([trial.combination.scaling for trial in trials]),
@@ -324,7 +329,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             are not.
         """
         self._check_fitted()
-        level = float(check_probability(confidence_level, "confidence_level"))
+        level = check_level(confidence_level, "confidence_level")
 
         def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
             lower, upper = self._model.proba_interval(samples, level)

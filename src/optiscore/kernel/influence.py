@@ -16,7 +16,7 @@ from ..numerics.types import FloatArray
 from ..trust.probabilities import normalise
 from .cholesky_ridge import inverse_of_centred
 from .kernels import KERNELS, Comparison
-from .mixture import LEAST_PROBABILITY, KernelMixture
+from .mixture import LEAST_PROBABILITY, CoordinateModels, KernelMixture
 
 # Rows whose influence is known, at most: of more, so many stand for all.
 MOST_ROWS = 700
@@ -108,64 +108,62 @@ class InfluencedMixture:
 
     def log_odds(self, points: FloatArray) -> LogOdds:
         """Return log odds of the best class against the most probable others, with variances."""
-        parts = self._parts(points)
-        p, T = np.sum(parts.probas, axis=0), self.mixture.temperature
-        final = self.log_proba(points.astype(np.float64, copy=False))
-        order, counts = np.argsort(-final, axis=0, kind="stable"), self._counts
-        best, rivals = order[0], order[1 : 1 + _RIVALS]
+        parts, T = self._parts(points), self.mixture.temperature
+        best, rivals, counts = parts.classes[0], parts.classes[1:], self._counts
         columns = np.arange(len(points))
-        # Of what is hardly possible, the logarithm says more than is known.
-        p = p + _HARDLY
-        odds, variances = final[best, columns] - final[rivals, columns], np.empty(rivals.shape)
-        for r, rival in enumerate(rivals):
-            slopes = [J[:, best, columns] / p[best, columns] for J in parts.slopes]
-            slopes = [J - K[:, rival, columns] / p[rival, columns] for J, K in zip(slopes, parts.slopes, strict=True)]
-            variances[r] = parts.variance(slopes) + _SECOND_STAGE * self._of_models(parts, best, rival) ** 2
+        odds, variances = parts.final[best, columns] - parts.final[rivals, columns], np.empty(rivals.shape)
+        for r, rival in enumerate(rivals, start=1):
+            slopes = [J[:, 0] / parts.p[best, columns] - J[:, r] / parts.p[rival, columns] for J in parts.slopes]
+            variances[r - 1] = parts.variance(slopes) + _SECOND_STAGE * self._of_models(parts, best, rival) ** 2
             # The fractions of the classes are known from as many rows as there are.
-            variances[r] += 1 / counts[best] + 1 / counts[rival]
+            variances[r - 1] += 1 / counts[best] + 1 / counts[rival]
         return LogOdds(best, rivals, odds, variances / T**2)
 
     def proba_interval(self, points: FloatArray, confidence_level: float) -> tuple[FloatArray, FloatArray]:
-        """Return the ends of intervals of all probabilities: log odds of a class against all others, plus or minus."""
-        parts = self._parts(points)
-        p, T, columns = np.sum(parts.probas, axis=0), self.mixture.temperature, np.arange(len(points))
-        final = np.exp(self.log_proba(points.astype(np.float64, copy=False)))
-        order, counts = np.argsort(-p, axis=0, kind="stable"), self._counts
-        lower, upper = np.empty_like(p), np.empty_like(p)
-        freedom = max(len(parts.weights[0][0]) - len(p), 1)
+        """Return the ends of intervals of all probabilities: log odds of a class against all others, plus or minus.
+
+        Classes that are not asked about have 0 and the upper end of the least probable one that is.
+        """
+        parts, T, columns, counts = self._parts(points), self.mixture.temperature, np.arange(len(points)), self._counts
+        final = np.exp(parts.final)
+        freedom = max(parts.weights[0].shape[1] - len(final), 1)
         quantile = float(stdtrit(freedom, 0.5 + 0.5 * confidence_level))
-        for c in range(len(p)):
-            against = np.where(order[0] == c, order[1], order[0])
-            inside, outside = p[c] + _HARDLY, 1 - p[c] + _HARDLY
-            variance = parts.variance([J[:, c] * (1 / inside + 1 / outside) for J in parts.slopes])
-            variance += _SECOND_STAGE * self._of_models(parts, np.full(len(columns), c), against) ** 2
-            variance += 1 / counts[c] + 1 / (counts.sum() - counts[c])
-            middle = np.log(final[c] + _HARDLY) - np.log(1 - final[c] + _HARDLY)
+        lower, upper = np.zeros_like(final), np.zeros_like(final)
+        for i, asked in enumerate(parts.classes):
+            against = parts.classes[0] if i else parts.classes[1]
+            inside, outside = parts.p[asked, columns], 1 - parts.p[asked, columns] + 2 * _HARDLY
+            variance = parts.variance([J[:, i] * (1 / inside + 1 / outside) for J in parts.slopes])
+            variance += _SECOND_STAGE * self._of_models(parts, asked, against) ** 2
+            variance += 1 / counts[asked] + 1 / (counts.sum() - counts[asked])
+            said = final[asked, columns]
+            middle = np.log(said + _HARDLY) - np.log(1 - said + _HARDLY)
             reach = quantile * np.sqrt(_CHOICE * variance) / T
             ends = (1 / (1 + np.exp(-(middle + sign * reach).clip(-700, 700))) for sign in (-1, 1))
-            lower[c], upper[c] = (((1 + 2 * _HARDLY) * end - _HARDLY).clip(0, 1) for end in ends)
+            low, high = (((1 + 2 * _HARDLY) * end - _HARDLY).clip(0, 1) for end in ends)
+            lower[asked, columns], upper[asked, columns] = low, high
+        others = np.ones(final.shape, dtype=bool)
+        others[parts.classes, columns] = False
+        upper = np.where(others, upper[parts.classes[-1], columns], upper)
         return np.minimum(lower, final), np.maximum(upper, final)
 
     def _parts(self, points: FloatArray) -> "_Parts":
-        doubles = points.astype(np.float64, copy=False)
-        weights, probas, slopes, coordinates = [], [], [], []
-        rows = self._rows
-        for i, (model, (compare, means, inverse)) in enumerate(zip(self.mixture.models, self._smoothers, strict=True)):
-            assert rows is not None
-            S, share, behind = (
-                self.mixture.scalings[model.scaling](doubles),
-                self.mixture.weights[i],
-                model.coordinate_models,
-            )
-            z = model.expansion(S)
-            steps = _STEP * np.eye(z.shape[1])
-            J = np.stack([(behind.proba(z + step) - behind.proba(z - step)) / (2 * _STEP) for step in steps])
-            weights.append((compare(S) - means) @ inverse)
-            probas.append(share * np.maximum(behind.proba(z), LEAST_PROBABILITY))
-            slopes.append(share * J)
-            coordinates.append(z)
+        doubles, rows = points.astype(np.float64, copy=False), self._rows
+        final, smoothers = self.log_proba(doubles), self._smoothers
         assert rows is not None
-        return _Parts(weights, rows.errors, probas, slopes, coordinates, rows.part)
+        classes = np.argsort(-final, axis=0, kind="stable")[: 1 + _RIVALS]
+        # Of two classes there is one coordinate; of more, the estimated indicator of each.
+        directions = classes if len(final) > 2 else np.zeros((1, len(doubles)), dtype=int)
+        weights, slopes, coordinates, p = [], [], [], np.full(final.shape, _HARDLY)
+        for model, share, (compare, means, inverse) in zip(
+            self.mixture.models, self.mixture.weights.tolist(), smoothers, strict=True
+        ):
+            S = self.mixture.scalings[model.scaling](doubles)
+            z = model.expansion(S)
+            p += share * np.maximum(model.coordinate_models.proba(z), LEAST_PROBABILITY)
+            weights.append((compare(S) - means) @ inverse)
+            slopes.append(share * _slopes(model.coordinate_models, z, classes, directions))
+            coordinates.append(z)
+        return _Parts(final, p, classes, directions, weights, rows.errors, slopes, coordinates, rows.part)
 
     def _of_models(self, parts: "_Parts", best: np.ndarray, rival: np.ndarray) -> FloatArray:
         """Return the standard error of log odds from the moments behind the maps, as if all errors were one.
@@ -173,7 +171,7 @@ class InfluencedMixture:
         Where a model's probabilities are q, an error of its log odds changes those of the mixture, with probabilities p
         and a share of it in them, by the share times q_a q_b/(q_a + q_b) (1/p_a + 1/p_b) of it.
         """
-        columns, p = np.arange(len(best)), np.sum(parts.probas, axis=0) + _HARDLY
+        columns, p = np.arange(len(best)), parts.p
         total, outside = np.zeros(len(best)), 1 / p[best, columns] + 1 / p[rival, columns]
         for model, share, z in zip(self.mixture.models, self.mixture.weights, parts.coordinates, strict=True):
             for gaussian in model.coordinate_models.gaussians.models:
@@ -188,17 +186,37 @@ class InfluencedMixture:
         return total
 
 
-class _Parts(NamedTuple):
-    """What each map brings: smoother weights, errors, weighted probabilities and their slopes, coordinates."""
+def _slopes(models: CoordinateModels, z: FloatArray, classes: np.ndarray, directions: np.ndarray) -> FloatArray:
+    """Return slopes of probabilities of some classes in some coordinates; (n_directions, n_classes, n_rows)."""
+    slopes = np.empty((*directions.shape[:1], *classes.shape))
+    for j in range(z.shape[1]):
+        places, rows = np.nonzero(directions == j)
+        if len(rows):
+            step = _STEP * (np.arange(z.shape[1]) == j)
+            change = models.proba(z[rows] + step) - models.proba(z[rows] - step)
+            slopes[places, :, rows] = (change[classes[:, rows], np.arange(len(rows))] / (2 * _STEP)).T
+    return slopes
 
+
+class _Parts(NamedTuple):
+    """Of rows: log probabilities, those of the mixture, classes to ask about, and what each map brings."""
+
+    final: FloatArray
+    p: FloatArray
+    #: The most probable first; coordinates that slopes are in. Of shapes (n_classes, n_rows), (n_directions, n_rows).
+    classes: np.ndarray
+    directions: np.ndarray
+    #: Smoother weights, errors, slopes of probabilities, coordinates.
     weights: Sequence[FloatArray]
     errors: Sequence[FloatArray]
-    probas: Sequence[FloatArray]
     slopes: Sequence[FloatArray]
     coordinates: Sequence[FloatArray]
     part: float
 
     def variance(self, slopes: Sequence[FloatArray]) -> FloatArray:
-        """Return the variance of a function with these slopes (n_coordinates, n_rows) in the maps' coordinates."""
-        changes = sum(w * (slope.T @ e.T) for w, e, slope in zip(self.weights, self.errors, slopes, strict=True))
+        """Return the variance of a function with these slopes (n_directions, n_rows) in the maps' coordinates."""
+        changes = np.zeros(self.weights[0].shape)
+        for w, e, of_map in zip(self.weights, self.errors, slopes, strict=True):
+            errors = np.ascontiguousarray(e.T)
+            changes += w * sum(slope[:, None] * errors[j] for slope, j in zip(of_map, self.directions, strict=True))
         return self.part * np.einsum("ij,ij->i", changes, changes)

@@ -65,7 +65,7 @@ class KernelDiscriminantMap(
         Scalings of the features to try: standardised, or normal scores of their ranks.
     relevance : bool or "auto", default="auto"
         Whether to multiply scaled features by learned weights: "auto" where these help on rows held out by more than
-        chance, True always. Weights are learned on 500 samples at most, for 1,000 features at most.
+        chance, True always. Weights are learned from 60 samples on, on 500 of them at most, for 2 to 1,000 features.
     ridges : array-like, default=None
         Ridges to try, from 1e-12 to 1e12 in units of the mean eigenvalue; None is nine from 1e-5 to 10.
     max_landmarks : "auto", int or None, default="auto"
@@ -74,7 +74,8 @@ class KernelDiscriminantMap(
         samples with each other; beyond, there are 700 to 1,200 landmarks, and twice as many where these are better.
         None compares all samples with all.
     random_state : int, RandomState or None, default=0
-        For the choice of rows, where there are more than 600: two fits with the same number are the same.
+        For the choice of rows, where there are more than 600, and for learning weights of the features: two fits with
+        the same number are the same.
     verbose : int, default=0
         Above 0, a progress bar is shown (extra `rich`).
 
@@ -200,14 +201,14 @@ class KernelDiscriminantMap(
     def _fit(self, X: ArrayLike, y: ArrayLike, *, leaves_all_out: bool) -> FloatArray:
         combinations = check_combinations(self.kernels, self.scalings)
         ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
-        check_relevance(self.relevance)
+        relevance = check_relevance(self.relevance)
         # One seed from the caller's, so that every use of it is the same again.
         seed = int(check_random_state(self.random_state).randint(2**31))
         with self._learning():
             training = validate_training(self, X, y, None)
             names = [each.scaling for each in combinations]
             problem = pose(training.X, training.codes, len(training.labels), names, ridges)
-            problem, relevance = weigh_columns(problem, self.relevance, seed)
+            problem, weights_of_columns = weigh_columns(problem, relevance, seed)
             problem, trials, table = search(
                 problem,
                 combinations,
@@ -226,7 +227,7 @@ class KernelDiscriminantMap(
                 expansion_=best.expansion,
                 scaler_=problem.scalings[best.combination.scaling],
                 results_=table,
-                relevance_=relevance,
+                relevance_=weights_of_columns,
             )
         left_out = best.judged.left_out
         if problem.rows is not None:

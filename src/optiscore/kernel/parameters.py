@@ -63,7 +63,8 @@ def check_max_landmarks(max_landmarks: Any) -> int | str | None:
     return int(max_landmarks)
 
 
-def check_relevance(relevance: Any) -> None:
-    """Raise if it is neither True nor False nor "auto"."""
+def check_relevance(relevance: Any) -> bool | str:
+    """Return True, False or "auto"."""
     if not (isinstance(relevance, (bool, np.bool_)) or (isinstance(relevance, str) and relevance == "auto")):
         raise ValueError(f"relevance must be True, False or 'auto', got {relevance!r}.")
+    return "auto" if isinstance(relevance, str) else bool(relevance)

@@ -79,7 +79,7 @@ class Regression:
         """Return the trial of the ridge that is found by going downhill; the slope says whether to take a step."""
         problem, ridges, rows = self._problem, self._problem.ridges, self._n_choosing
         some = problem.first_left_out(rows)
-        place = len(ridges) // 2 if np.isnan(start) else int(np.abs(np.log(ridges / start)).argmin())
+        place = int(np.abs(np.log(ridges / start)).argmin())
         fit = self._ridge.fit(float(ridges[place]), rows, change=True)
         slope = criterion.loss(some, fit.left_out, fit.change)[1]
         judged, step = criterion.judge(some, fit.left_out), -int(np.sign(slope))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..estimators.progress import progress_bar
-from ..moments.subsets import landmark_order, stratified
+from ..moments.subsets import rows_of_every_class_first, stratified
 from ..numerics.blocks import lapack_alone, map_threads, n_threads
 from .kernels import KERNELS, Product, Radial
 from .parameters import Combination
@@ -63,15 +63,13 @@ def search(
     if n == n_anchors <= _ALL_TRIED:
         trials = _try_all(problem, combinations, criterion, "kernels", verbose)
         return problem, trials, _tabulate(trials)
-    starts = dict.fromkeys(combinations, np.nan)
-    if len(combinations) > 1:
-        some = problem.take(np.sort(stratified(problem.codes, *_SCREENED, seed).rows))
-        screened += _try_all(some, combinations, criterion, "kernels on some rows", verbose, judges_all=False)
-        starts = {trial.combination: trial.ridge for trial in screened}
-        combinations = _entrants(screened, next(most for rows, most in _ENTRANTS if n <= rows))
+    some = problem.take(np.sort(stratified(problem.codes, *_SCREENED, seed).rows))
+    screened += _try_all(some, combinations, criterion, "kernels on some rows", verbose, judges_all=False)
+    starts = {trial.combination: trial.ridge for trial in screened}
+    combinations = _entrants(screened, next(most for rows, most in _ENTRANTS if n <= rows))
     if n > _SCREENED_TWICE and len(combinations) > _FINALISTS:
         some = problem.take(stratified(problem.codes, *_SECOND, seed).rows)
-        landmarks = landmark_order(some.codes, seed)[: min(_SECOND_LANDMARKS, n_anchors)]
+        landmarks = rows_of_every_class_first(some.codes, seed)[: min(_SECOND_LANDMARKS, n_anchors)]
         again = _fit_all(some, starts, combinations, criterion, landmarks, "kernels on more rows", verbose)
         screened += again
         starts |= {trial.combination: trial.ridge for trial in again}
@@ -81,7 +79,7 @@ def search(
     else:
         n_left_out, n_least = _LEFT_OUT
         problem = problem.leaving_out(*stratified(problem.codes, n if leaves_all_out else n_left_out, n_least, seed))
-        order = landmark_order(problem.codes, seed)
+        order = rows_of_every_class_first(problem.codes, seed)
         more = n_anchors
         if max_landmarks == "auto" and n <= _MOST_DOUBLED:
             more = min(2 * n_anchors, n, _MOST_LANDMARKS if problem.n_classes == 2 else _TWICE)

@@ -75,8 +75,10 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         There are none after `partial_fit` and with weights.
     loo_codes_ : ndarray of shape (n_left_out,)
         Their classes, as indices into `classes_`.
+    loo_weights_ : ndarray of shape (n_left_out,)
+        What each of them stands for.
     loo_priors_ : ndarray of shape (n_classes,)
-        The class probabilities that these are for.
+        The class probabilities that `loo_proba_` is for.
     feature_map_ : PowerTransform, transformer or None
         The fitted map; its method ``transform`` maps samples.
 
@@ -238,10 +240,11 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         moments = {f"{name}_": value for name, value in gaussians.moments._asdict().items()}
         left_out = dict[str, Any]()
         if training is not None and training.weight is None:
-            rows = np.sort(stratified(training.codes, _LEFT_OUT, 2, seed=0).rows)
+            rows, weights = stratified(training.codes, _LEFT_OUT, 2, seed=0)
             Z, codes = to_host(take_rows(training.X, rows)), training.codes[rows]
             proba = np.exp(gaussians.left_out_log_proba(Z.astype(np.float64, copy=False), codes)).T
-            left_out = {"loo_proba_": proba, "loo_codes_": codes, "loo_priors_": priors}
+            weights = np.ones(len(rows)) if weights is None else weights
+            left_out = {"loo_proba_": proba, "loo_codes_": codes, "loo_weights_": weights, "loo_priors_": priors}
         model = MappedGaussians(feature_map, gaussians)
         return self._keep(classes_=labels, feature_map_=feature_map, _model=model, **moments, **left_out)
 

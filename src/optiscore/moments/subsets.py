@@ -8,7 +8,10 @@ from ..numerics.types import FloatArray
 
 
 class Subset(NamedTuple):
-    """Rows by their places, in random order, and what each stands for; weights are None where all stand for as many."""
+    """Rows by their places, in random order but for two of each class, which come first, and what each stands for.
+
+    Weights are None where all stand for as many.
+    """
 
     rows: np.ndarray
     weights: FloatArray | None
@@ -26,8 +29,7 @@ def stratified(codes: np.ndarray, n_rows: int, n_least: int, seed: int) -> Subse
     >>> np.bincount(codes[rows]), np.bincount(codes[rows], weights).round(6)
     (array([96, 10]), array([101.76,   4.24]))
     """
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(codes))
+    order = rows_of_every_class_first(codes, seed)
     if len(codes) <= n_rows:
         return Subset(order, None)
     counts = np.bincount(codes)
@@ -38,7 +40,7 @@ def stratified(codes: np.ndarray, n_rows: int, n_least: int, seed: int) -> Subse
     return Subset(rows, None if np.allclose(weight[counts > 0], 1, rtol=0.05) else weight[codes[rows]])
 
 
-def landmark_order(codes: np.ndarray, seed: int) -> np.ndarray:
+def rows_of_every_class_first(codes: np.ndarray, seed: int) -> np.ndarray:
     """Return all rows in random order, two of each class, or the one that it has, before the others."""
     order = np.random.default_rng(seed).permutation(len(codes))
     is_later = places_in_class(codes[order], np.bincount(codes)) >= 2

@@ -31,3 +31,11 @@ def check_probability(value: Any, name: str) -> FloatArray:
     if not ((probability > 0) & (probability < 1)).all():
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
     return probability
+
+
+def check_level(value: Any, name: str) -> float:
+    """Return one probability strictly between 0 and 1."""
+    probability = check_probability(value, name)
+    if probability.ndim:
+        raise ValueError(f"{name} must be one number strictly between 0 and 1, got {value!r}.")
+    return float(probability)

@@ -18,7 +18,7 @@ _ROUNDS, _TOLERANCE = 2000, 1e-9
 _LEVEL = 0.9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassProportions:
     """Estimated proportions of the classes, which print as a table; `priors` is what `with_priors` takes.
 
@@ -55,14 +55,17 @@ class ClassProportions:
         return "\n".join([head, *rows, f"p-value of no change: {self.p_value:.2g}"])
 
 
-def estimate_proportions(proba: FloatArray, left_out: FloatArray, labels: Sequence[Any]) -> ClassProportions:
+def estimate_proportions(
+    proba: FloatArray, left_out: FloatArray, weights: FloatArray, labels: Sequence[Any]
+) -> ClassProportions:
     """Return the proportions w of new rows with probabilities p (n_rows, n_classes) of a calibrated classifier.
 
     The mean log of sum_k p_k w_k/pi_k is largest, pi the mean of left-out probabilities of training rows, with ten more
     rows in the training proportions (Saerens, Latinne, Decaestecker 2002, with a prior). Within each class nothing must
-    have changed. The p-value is that of the difference of mean probabilities, whose covariance the left-out ones tell.
+    have changed. The p-value is that of the difference of mean probabilities, whose covariance the left-out ones tell;
+    weights say what each of these stands for.
     """
-    pi = left_out.mean(axis=0)
+    pi = np.average(left_out, axis=0, weights=weights)
     ratio = np.maximum(proba, 1e-12) / pi
     w = pi
     for _ in range(_ROUNDS):
@@ -73,7 +76,7 @@ def estimate_proportions(proba: FloatArray, left_out: FloatArray, labels: Sequen
         if done:
             break
     low, high = _interval(ratio, w, pi)
-    return ClassProportions(labels, pi, w, low, high, _p_value(proba, left_out))
+    return ClassProportions(labels, pi, w, low, high, _p_value(proba, left_out, weights))
 
 
 def _interval(ratio: FloatArray, w: FloatArray, pi: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -87,10 +90,13 @@ def _interval(ratio: FloatArray, w: FloatArray, pi: FloatArray) -> tuple[FloatAr
     return low, high
 
 
-def _p_value(proba: FloatArray, left_out: FloatArray) -> float:
+def _p_value(proba: FloatArray, left_out: FloatArray, weights: FloatArray) -> float:
     B = helmert(proba.shape[1]).T
-    apart = B.T @ (proba.mean(axis=0) - left_out.mean(axis=0))
-    spread = np.atleast_2d(np.cov(left_out @ B, rowvar=False)) * (1 / len(proba) + 1 / len(left_out))
+    apart = B.T @ (proba.mean(axis=0) - np.average(left_out, axis=0, weights=weights))
+    # Rows of unequal weights are worth as many fewer.
+    n_effective = weights.sum() ** 2 / np.square(weights).sum()
+    spread = np.atleast_2d(np.cov(left_out @ B, rowvar=False, aweights=weights))
+    spread = spread * (1 / len(proba) + 1 / n_effective)
     values, vectors = np.linalg.eigh(spread)
     kept = values > 1e-9 * max(values.max(), 1e-300)
     return float(chdtrc(kept.sum(), np.sum((vectors.T @ apart)[kept] ** 2 / values[kept]))) if kept.any() else 1.0
