@@ -73,6 +73,31 @@ def _kernel(model: Any) -> None:
         raise RefusedError("loo_proba_ must be of the length of the training rows")
     if len(model.mixture_.models) != len(model.maps_["weight"]) or len(model.classes_) != len(gaussians.moments.priors):
         raise RefusedError("maps_ and classes_ must go with mixture_")
+    rows = getattr(model, "sampling_rows_", None)
+    if rows is None:
+        return
+    widths = [each.expansion.coefficients.shape[1] for each in model.mixture_.models]
+    if [errors.shape[1] for errors in rows.errors] != widths or rows.points.shape[1] != model.n_features_in_:
+        raise RefusedError("sampling_rows_ must go with mixture_ and the features")
+
+
+def _weighted(model: Any) -> None:
+    """A weight for each scaled feature."""
+    scaling = model.scaling
+    n = len(scaling.starts) - 1 if hasattr(scaling, "starts") else len(scaling.center)
+    if len(model.weights) != n:
+        raise RefusedError("weights must be as many as scaled features")
+
+
+def _sampling_rows(model: Any) -> None:
+    """Errors of each map, for each row."""
+    if len(model.errors) != len(model.ridges):
+        raise RefusedError("errors and ridges must go together")
+    for errors in model.errors:
+        if errors.dtype.kind != "f" or errors.ndim != 2 or len(errors) != len(model.points):
+            raise RefusedError("errors must be numbers, a row for each of points")
+        if not np.isfinite(errors).all():
+            raise RefusedError("errors must be finite")
 
 
 def _coordinates(model: Any) -> None:
@@ -247,7 +272,7 @@ _ALL = (
                 "ridge_": Number(0, 1e15),
                 "results_": Columns({name: kind for name, kind in _TRIED.items() if name != "log_loss"}),
             },
-            NAMES,
+            {**NAMES, "relevance_": numbers("d", 0, 1)},
             together=_coordinates,
         ),
     ),
@@ -330,7 +355,7 @@ _ALL = (
     Kind(
         "sampling rows",
         "kernel.influence.SamplingRows",
-        Members({"points": numbers("n d"), "ridges": numbers("m", 0), "part": Number(0, 1)}),
+        Members({"points": numbers("n d"), "ridges": numbers("m", 0), "part": Number(0, 1)}, together=_sampling_rows),
     ),
     Kind(
         "kernel expansion",
@@ -350,7 +375,7 @@ _ALL = (
     Kind(
         "weighted scaling",
         "kernel.scalings.Weighted",
-        Members({"weights": numbers("d", 0, 1)}),
+        Members({"weights": numbers("d", 0, 1)}, together=_weighted),
     ),
     Kind(
         "normal scores",

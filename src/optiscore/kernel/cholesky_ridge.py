@@ -136,7 +136,8 @@ class ThinRidge:
 def inverse_of_centred(kernel_matrix: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
     """Return mean kernel values, and (G + ridge)^(-1) off constants, of a matrix that is centred in place."""
     exact, n = ExactRidge(kernel_matrix, np.zeros((len(kernel_matrix), 1))), len(kernel_matrix)
-    ridge = _positive(ridge)
+    # A part of the rows of a map that nearly interpolates: rounding must not make the matrix indefinite.
+    ridge = _positive(max(ridge, _JITTER * exact.mean_eigenvalue))
     lower = _cholesky(exact.G.T.copy(order="F"), ridge)
     P, _ = dpotri(lower, lower=True, overwrite_c=True)
     P += np.tril(P, -1).T

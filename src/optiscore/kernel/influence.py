@@ -95,7 +95,7 @@ class InfluencedMixture:
         for model, ridge in zip(self.mixture.models, rows.ridges.tolist(), strict=True):
             S, kernel = self.mixture.scalings[model.scaling](rows.points), KERNELS[model.expansion.kernel]
             compare = kernel.against(S, model.expansion.bandwidth, single=len(S) > _FEW_ROWS)
-            means, inverse = inverse_of_centred(compare(S), ridge)
+            means, inverse = inverse_of_centred(kernel(S, S, model.expansion.bandwidth), ridge)
             found.append((compare, means, inverse))
         return found
 
