@@ -16,6 +16,13 @@ from ..trust.sets import Utility, best_sets, sets_at_level
 from .results import Results
 
 
+def check_classes(classes: Any) -> bool:
+    """Return whether intervals are those of the predicted class alone."""
+    if not isinstance(classes, str) or classes not in ("all", "predicted"):
+        raise ValueError(f"classes must be 'all' or 'predicted', got {classes!r}.")
+    return classes == "predicted"
+
+
 class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn has no types
     """A classifier whose model has log probabilities."""
 

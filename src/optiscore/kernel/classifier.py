@@ -1,13 +1,13 @@
 """KernelDiscriminantClassifier: probabilities behind kernel discriminant maps, an average over many or one."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from ..estimators.answers import ProbabilisticAnswers
+from ..estimators.answers import ProbabilisticAnswers, check_classes
 from ..estimators.availability import only_if
 from ..estimators.validation import resolve_priors, validate_training
 from ..metrics import mean_log_loss
@@ -310,7 +310,9 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         return self._map(X, typicality)
 
     @only_if(_check_sampling_rows)
-    def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_proba_interval(
+        self, X: ArrayLike, confidence_level: float = 0.9, *, classes: Literal["all", "predicted"] = "all"
+    ) -> tuple[FloatArray, FloatArray]:
         """Interval of every class's probability, from sampling error alone.
 
         Parameters
@@ -320,22 +322,25 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         confidence_level : float, default=0.9
             Probability, between 0 and 1, with which the mean prediction of models of this kind, fitted to other samples
             of this size from the same population, shall lie in the interval.
+        classes : {"all", "predicted"}, default="all"
+            Whether the intervals are those of all classes or of the predicted one.
 
         Returns
         -------
-        lower, upper : ndarray of shape (n_samples, n_classes)
+        lower, upper : ndarray of shape (n_samples, n_classes) or (n_samples,)
             Ends of the interval around `predict_proba`. Sampling errors of the maps and of the models behind them are
             covered; the choice of kernels, ridges and weights of columns, and what such models get wrong on average,
             are not.
         """
         self._check_fitted()
-        level = check_level(confidence_level, "confidence_level")
+        level, of_predicted = check_level(confidence_level, "confidence_level"), check_classes(classes)
 
         def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
-            lower, upper = self._model.proba_interval(samples, level)
+            lower, upper = self._model.proba_interval(samples, level, of_predicted=of_predicted)
             return lower.astype(samples.dtype, copy=False), upper.astype(samples.dtype, copy=False)
 
-        return self._map(X, interval)
+        lower, upper = self._map(X, interval)
+        return (lower[:, 0], upper[:, 0]) if of_predicted else (lower, upper)
 
     @only_if(_check_sampling_rows)
     def stability(self, X: ArrayLike) -> FloatArray:

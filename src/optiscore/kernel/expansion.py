@@ -43,7 +43,7 @@ class KernelExpansion:
         # With a small ridge, coefficients are large and cancel beyond the digits of single precision.
         error = _SINGLE * float(np.sqrt(np.square(coefficients).sum(axis=0).max(initial=0)))
         single = len(anchors) > _FEW_ANCHORS and error <= _TOLERATED
-        self._compare = KERNELS[kernel].against(self.anchors, bandwidth, single=single)
+        self.compare = KERNELS[kernel].against(self.anchors, bandwidth, single=single)
 
     def __call__(self, scaled: FloatArray) -> FloatArray:
         """Values of shape (n_rows, n_outputs) of rows in doubles."""
@@ -51,7 +51,7 @@ class KernelExpansion:
         step = max(1, _CACHED // len(self.anchors))
         for start in range(0, len(scaled), step):
             part = slice(start, start + step)
-            np.matmul(self._compare(scaled[part]), self.coefficients, out=values[part])
+            np.matmul(self.compare(scaled[part]), self.coefficients, out=values[part])
         values -= self.offset
         return values
 

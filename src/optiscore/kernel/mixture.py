@@ -1,6 +1,6 @@
 """Models behind kernel discriminant maps, judged with every training row left out, and their mixture."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -30,11 +30,15 @@ _LEAST_VARIANCE = 1e-6
 # So that logarithms of probabilities stay finite in single precision, too, at every temperature.
 _SMALLEST = 1e-30
 
+# Of more classes, covariances of their own would take more memory than the rows, and none has the rows for one.
+_FEW_CLASSES = 100
+
 
 class CoordinateModels(NamedTuple):
     """Three models of discriminant coordinates, averaged: Gaussian classes, own and shared covariances, and a softmax.
 
-    ``sharpness`` is what the indicators of the classes are multiplied with in the softmax.
+    ``sharpness`` is what the indicators of the classes are multiplied with in the softmax. Beyond 100 classes there are
+    no covariances of their own.
     """
 
     gaussians: Gaussians
@@ -44,23 +48,48 @@ class CoordinateModels(NamedTuple):
     def fit(cls, z: FloatArray, codes: np.ndarray, fractions: FloatArray, weights: FloatArray | None = None) -> Self:
         """Return models of leave-one-out coordinates; classes have these fractions, samples weights in the softmax."""
         classes = TrainingSet(z, codes, np.arange(len(fractions)), None).by_class()
-        gaussians = fit_gaussians(classes, fractions, least_variance=_LEAST_VARIANCE)
+        covariance = "both" if len(classes) <= _FEW_CLASSES else "shared"
+        gaussians = fit_gaussians(classes, fractions, covariance, least_variance=_LEAST_VARIANCE)
         return cls(gaussians, best_sharpness(estimated_indicators(z, fractions), codes, *SHARPNESS, weights))
 
     def proba(self, z: FloatArray) -> FloatArray:
-        """Return the mean of the three models' probabilities, of shape (n_classes, n_samples)."""
-        models = self.gaussians.models
-        pairs = [(model, model.distances(z)) for model in models]
-        return self._mean([model.moderated_log_proba(alpha, model.log_joint(alpha)) for model, alpha in pairs], z)
+        """Return the mean of the models' probabilities, of shape (n_classes, n_samples)."""
+        return mean_of(self.probas(z, self.distances(z)))
 
     def left_out_proba(self, z: FloatArray, codes: np.ndarray) -> FloatArray:
         """Return the same for the training samples, each left out of the Gaussian models."""
-        pairs = [(model, model.leave_out(model.distances(z), codes)) for model in self.gaussians.models]
-        return self._mean([model.moderated_log_proba(*left_out) for model, left_out in pairs], z)
+        models = self.gaussians.models
+        pairs = [(model, model.leave_out(model.distances(z), codes)) for model in models]
+        probas = [np.exp(model.moderated_log_proba(*left_out)) for model, left_out in pairs]
+        return mean_of([*probas, self._softmax(z)])
 
-    def _mean(self, gaussian_log_probas: list[FloatArray], z: FloatArray) -> FloatArray:
-        softmax = normalise(self.sharpness * estimated_indicators(z, self.gaussians.moments.priors))
-        return (np.exp(gaussian_log_probas[0]) + np.exp(gaussian_log_probas[1]) + np.exp(softmax)) / 3
+    def distances(self, z: FloatArray) -> list[FloatArray]:
+        """Return squared distances of samples, for each Gaussian model."""
+        return [model.distances(z) for model in self.gaussians.models]
+
+    def probas(self, z: FloatArray, distances: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return probabilities (n_classes, n_samples) of the Gaussian models, and last of the softmax."""
+        pairs = zip(self.gaussians.models, distances, strict=True)
+        return [*(np.exp(m.moderated_log_proba(alpha, m.log_joint(alpha))) for m, alpha in pairs), self._softmax(z)]
+
+    def gradients(
+        self, z: FloatArray, distances: Sequence[FloatArray], probas: Sequence[FloatArray], asked: np.ndarray
+    ) -> FloatArray:
+        """Return gradients of the mean probabilities of some classes; of shape (n_asked, n_samples, n_coordinates)."""
+        columns, models = np.arange(len(z)), self.gaussians.models
+        parts = [m.moderated_gradients(z, alpha, asked) for m, alpha in zip(models, distances, strict=True)]
+        # Of each class, the coordinate that is its indicator, with its sign.
+        towards = np.eye(len(probas[0])) if z.shape[1] > 1 else np.array([[-1.0], [1.0]])
+        parts.append(self.sharpness * (towards[asked] - probas[-1].T @ towards))
+        return mean_of([q[asked, columns][:, :, None] * part for q, part in zip(probas, parts, strict=True)])
+
+    def _softmax(self, z: FloatArray) -> FloatArray:
+        return np.exp(normalise(self.sharpness * estimated_indicators(z, self.gaussians.moments.priors)))
+
+
+def mean_of(parts: Sequence[FloatArray]) -> FloatArray:
+    """Return the mean of some arrays, which are few."""
+    return sum(parts[1:], parts[0]) / len(parts)
 
 
 def estimated_indicators(z: FloatArray, fractions: FloatArray) -> FloatArray:
@@ -88,11 +117,13 @@ class KernelMixture(NamedTuple):
         """Return log probabilities (n_classes, n_samples)."""
         doubles = points.astype(np.float64, copy=False)
         scaled = {name: scaling(doubles) for name, scaling in self.scalings.items()}
-        mixture = sum(
-            weight * model.coordinate_models.proba(model.expansion(scaled[model.scaling]))
-            for weight, model in zip(self.weights.tolist(), self.models, strict=True)
-        )
-        return normalise(np.log(np.maximum(mixture, _SMALLEST)) / self.temperature).astype(points.dtype, copy=False)
+        probas = (model.coordinate_models.proba(model.expansion(scaled[model.scaling])) for model in self.models)
+        return self.average(probas).astype(points.dtype, copy=False)
+
+    def average(self, probas: Iterable[FloatArray]) -> FloatArray:
+        """Return log probabilities from those of the models behind each map."""
+        mixture = sum(weight * proba for weight, proba in zip(self.weights.tolist(), probas, strict=True))
+        return normalise(np.log(np.maximum(mixture, _SMALLEST)) / self.temperature)
 
     @property
     def cost(self) -> tuple[int, int]:

@@ -1,15 +1,15 @@
 """Answers of a fitted moderated classifier: probabilities, intervals, stability and typicality."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..estimators.answers import ProbabilisticAnswers
+from ..estimators.answers import ProbabilisticAnswers, check_classes
 from ..estimators.streaming import Streaming
 from ..estimators.validation import resolve_priors
 from ..numerics.types import FloatArray
-from ..trust.probabilities import check_probability, most_probable
+from ..trust.probabilities import check_level, most_probable
 from .certainty import Certificate, least_certificate, widest_interval
 from .gaussians import GaussianMoments, Gaussians
 from .power import PowerMap, PowerTransform
@@ -94,7 +94,9 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
 
         return self._map(X, nominal)
 
-    def predict_proba_interval(self, X: ArrayLike, confidence_level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_proba_interval(
+        self, X: ArrayLike, confidence_level: float = 0.9, *, classes: Literal["all", "predicted"] = "all"
+    ) -> tuple[FloatArray, FloatArray]:
         """Interval of every class's posterior, from sampling error alone.
 
         Parameters
@@ -104,20 +106,28 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         confidence_level : float, default=0.9
             Probability, between 0 and 1, with which the posterior of the same model with the population's moments
             shall lie in the interval.
+        classes : {"all", "predicted"}, default="all"
+            Whether the intervals are those of all classes or of the predicted one, which of many classes takes a
+            fraction of the time.
 
         Returns
         -------
-        lower, upper : ndarray of shape (n_samples, n_classes)
+        lower, upper : ndarray of shape (n_samples, n_classes) or (n_samples,)
             Ends of the interval around `nominal_proba`; with two models, the smaller and the larger of theirs. Exact up
-            to the limit of the likelihood ratio for two classes, conservative for more. `predict_proba`, the mean over
-            what the moments may be, can lie outside where that distribution is skewed.
+            to the limit of the likelihood ratio for two classes, conservative for more; beyond nine classes the ratio
+            is searched for the rivals that matter most. `predict_proba`, the mean over what the moments may be, can lie
+            outside where that distribution is skewed.
         """
-        level = float(check_probability(confidence_level, "confidence_level"))
+        level = check_level(confidence_level, "confidence_level")
+        of_predicted = check_classes(classes)
 
         def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
-            return widest_interval(self._model.gaussians.models, self._model.mapped(samples), level)
+            gaussians, Z = self._model.gaussians, self._model.mapped(samples)
+            asked = most_probable(gaussians.log_proba(Z)) if of_predicted else None
+            return widest_interval(gaussians.models, Z, level, asked)
 
-        return self._map(X, interval)
+        lower, upper = self._map(X, interval)
+        return (lower[:, 0], upper[:, 0]) if of_predicted else (lower, upper)
 
     def likelihood_ratio(self, X: ArrayLike) -> tuple[FloatArray, np.ndarray]:
         """Evidence of the training samples for the predicted labels: twice the log likelihood ratio that another costs.
@@ -139,12 +149,8 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         -------
         ndarray of shape (n_samples,)
             Phi(sqrt T) for the least likelihood ratio T over all rivals: 0.5 on the boundary, 0.95 for T = 2.71. With
-            two models the smaller value; below 0.5 where one of them prefers another label.
-
-        Notes
-        -----
-        Each pair of a predicted class and a rival is searched by itself: with dozens of classes this takes seconds,
-        however few the samples are.
+            two models the smaller value; below 0.5 where one of them prefers another label. Beyond nine classes, the
+            rivals that are nearest by the quadratic form of T are asked.
         """
         return self._certify(X).stability
 

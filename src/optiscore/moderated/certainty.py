@@ -1,6 +1,8 @@
 """How certain Gaussian models are of one prediction, given their sample: evidence for a label, and intervals.
 
-Arrays over classes and samples have the shape (n_classes, n_samples).
+Arrays over classes and samples have the shape (n_classes, n_samples); those over pairs of classes (n_pairs, n_samples).
+The likelihood ratio is searched for the rivals that may matter, and for others its quadratic form stands: M^2/V for log
+odds M with the variance V.
 """
 
 from collections.abc import Sequence
@@ -11,6 +13,12 @@ from scipy.special import ndtr
 
 from ..numerics.types import FloatArray
 from .models import GaussianModel
+
+# Rivals of a class that the likelihood ratio is searched for, at most.
+_RIVALS = 8
+
+# Numbers for pairs of classes that are worked on together.
+_PAIRS = 1_000_000
 
 
 class Certificate(NamedTuple):
@@ -28,20 +36,20 @@ class Certificate(NamedTuple):
 def certify(model: GaussianModel, alpha: FloatArray, decided: np.ndarray) -> Certificate:
     """Return the least evidence for the decided class against any other, and which one that is."""
     alpha = alpha.astype(np.float64, copy=False)
+    columns = np.arange(decided.size)
     log_joint = model.log_joint(alpha)
-    ratio, rival = np.full(decided.size, np.inf), np.zeros(decided.size, dtype=np.intp)
-    for a in range(model.n_classes):
-        samples = np.flatnonzero(decided == a)
-        if not samples.size:
-            continue
-        distances = alpha[:, samples]
-        for b in range(model.n_classes):
-            if b != a:
-                log_odds = log_joint[a, samples] - log_joint[b, samples]
-                found = _signed_ratio(model, distances, a, b, log_odds)
-                less = found <= ratio[samples]
-                ratio[samples[less]], rival[samples[less]] = found[less], b
-    return Certificate(ratio, rival)
+    rivals = _others(decided, model.n_classes)
+    if len(rivals) > _RIVALS:
+        log_odds = log_joint[decided, columns] - log_joint
+        with np.errstate(over="ignore", under="ignore"):
+            nearly = log_odds * np.abs(log_odds) / model.variances(alpha, decided)
+        least = np.argpartition(np.take_along_axis(nearly, rivals, axis=0), _RIVALS, axis=0)[:_RIVALS]
+        rivals = np.sort(np.take_along_axis(rivals, least, axis=0), axis=0)
+    log_odds = log_joint[decided, columns] - log_joint[rivals, columns]
+    ratio = _signed_ratio(model, alpha, np.broadcast_to(decided, rivals.shape), rivals, log_odds)
+    # Of ties, the last.
+    least = len(rivals) - 1 - ratio[::-1].argmin(axis=0)
+    return Certificate(ratio[least, columns], rivals[least, columns])
 
 
 def least_certificate(models: Sequence[GaussianModel], Z: FloatArray, decided: np.ndarray) -> Certificate:
@@ -51,49 +59,102 @@ def least_certificate(models: Sequence[GaussianModel], Z: FloatArray, decided: n
     return Certificate(*(np.choose(least, list(column)) for column in zip(*parts, strict=True)))
 
 
-def _signed_ratio(model: GaussianModel, alpha: FloatArray, a: int, b: int, log_odds: FloatArray) -> FloatArray:
+def _others(decided: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the classes other than that of each sample, in order; of shape (n_classes - 1, n_samples)."""
+    places = np.arange(n_classes - 1)[:, None]
+    return places + (places >= decided)
+
+
+def _signed_ratio(
+    model: GaussianModel, alpha: FloatArray, a: np.ndarray, b: np.ndarray, log_odds: FloatArray
+) -> FloatArray:
     """Return T of class a against b where the log odds are positive, and minus T of b against a where they are not."""
-    ratio = np.empty_like(log_odds)
-    for first, second, chosen, sign in ((a, b, log_odds >= 0, 1.0), (b, a, log_odds < 0, -1.0)):
-        if chosen.any():
-            evidence = model.evidence(alpha[:, chosen], first, second)
-            ratio[chosen] = sign * evidence.likelihood_ratio(np.abs(log_odds[chosen]))
-    return ratio
+    is_first = log_odds >= 0
+    for_, against = np.where(is_first, a, b).ravel(), np.where(is_first, b, a).ravel()
+    columns = np.broadcast_to(np.arange(alpha.shape[1]), a.shape).ravel()
+    evidence = model.evidence(alpha[for_, columns], alpha[against, columns], for_, against)
+    ratio = evidence.likelihood_ratio(np.abs(log_odds).ravel()).reshape(a.shape)
+    return np.where(is_first, ratio, -ratio)
 
 
-def proba_interval(model: GaussianModel, alpha: FloatArray, confidence_level: float) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper posteriors: log odds whose likelihood ratio is not beyond the critical one.
+def proba_interval(
+    model: GaussianModel, alpha: FloatArray, confidence_level: float, asked: np.ndarray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return lower and upper posteriors of all classes, or of the one that is asked for; (n_classes or 1, n_samples).
 
-    P(a) = 1/(1 + sum over b of exp(-log odds_ab)) is smallest where all log odds are, and largest where all are
-    largest: exact for two classes, conservative for more.
+    They are those of log odds whose likelihood ratio is not beyond the critical one: P(a) = 1/(1 + sum over b of
+    exp(-log odds_ab)) is smallest where all log odds are, and largest where all are largest. Exact for two classes,
+    conservative for more. The largest log odds of a against b are minus the smallest of b against a.
     """
     model, alpha = model.unbiased(alpha.astype(np.float64, copy=False))
-    log_joint = model.log_joint(alpha)
-    n_classes = model.n_classes
-    lower = np.zeros((n_classes, *alpha.shape))
-    for a in range(n_classes):
-        for b in range(n_classes):
-            if a != b:
-                critical = model.critical_ratio(alpha, a, b, confidence_level)
-                lower[a, b] = model.evidence(alpha, a, b).lower_log_odds(log_joint[a] - log_joint[b], critical)
-    others = ~np.eye(n_classes, dtype=bool)
+    every = np.arange(model.n_classes)[:, None]
+    if asked is None:
+        a, b = every[:, None], every
+        lower = _lower_log_odds(model, alpha, a, b, confidence_level, ((1, 1.0), (0, -1.0)))
+        upper = -lower.swapaxes(0, 1)
+    else:
+        a, b = asked, every
+        lower = _lower_log_odds(model, alpha, a, b, confidence_level, ((0, 1.0),))
+        upper = -_lower_log_odds(model, alpha, b, a, confidence_level, ((0, -1.0),))
     with np.errstate(over="ignore"):
-        against = np.where(others[:, :, None], np.exp(-lower), 0.0).sum(axis=1)
-        # The largest log odds of a against b are minus the smallest of b against a.
-        in_favour = np.where(others[:, :, None], np.exp(lower.transpose(1, 0, 2)), 0.0).sum(axis=1)
-    return 1 / (1 + against), 1 / (1 + in_favour)
+        against, in_favour = (np.where(a != b, np.exp(-ends), 0.0).sum(axis=-2) for ends in (lower, upper))
+    n = alpha.shape[1]
+    return (1 / (1 + against)).reshape(-1, n), (1 / (1 + in_favour)).reshape(-1, n)
+
+
+def _lower_log_odds(
+    model: GaussianModel,
+    alpha: FloatArray,
+    a: np.ndarray,
+    b: np.ndarray,
+    confidence_level: float,
+    sums: Sequence[tuple[int, float]],
+) -> FloatArray:
+    """Return the smallest log odds of classes a against b that cost at most the critical likelihood ratio.
+
+    They are searched for where they matter to one of the sums of exp(-sign times log odds) over an axis, (axis, sign).
+    """
+    columns, log_joint = np.arange(alpha.shape[1]), model.log_joint(alpha)
+    alpha_a, alpha_b, log_odds = alpha[a, columns], alpha[b, columns], log_joint[a, columns] - log_joint[b, columns]
+    critical = model.critical_ratio(alpha_a, alpha_b, a, b, confidence_level)
+    with np.errstate(over="ignore"):
+        lower = log_odds - np.sqrt(critical * model.variance(alpha_a, alpha_b, a, b))
+    chosen = np.zeros(lower.shape, dtype=bool)
+    for axis, sign in sums:
+        ranked = np.where(a != b, sign * lower, np.inf)
+        most = min(_RIVALS, lower.shape[axis] - 1)
+        chosen |= ranked <= np.partition(ranked, most - 1, axis=axis).take([most - 1], axis=axis)
+    chosen &= a != b
+    whole = (np.broadcast_to(each, lower.shape)[chosen] for each in (a, b, alpha_a, alpha_b, log_odds, critical))
+    a, b, alpha_a, alpha_b, log_odds, critical = whole
+    lower[chosen] = model.evidence(alpha_a, alpha_b, a, b).lower_log_odds(log_odds, critical)
+    return lower
 
 
 def widest_interval(
-    models: Sequence[GaussianModel], Z: FloatArray, confidence_level: float
+    models: Sequence[GaussianModel], Z: FloatArray, confidence_level: float, asked: np.ndarray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return intervals that cover those of all models, and their nominal posteriors, for samples Z."""
-    lower, upper = [], []
-    for model in models:
-        alpha = model.distances(Z)
-        low, high = proba_interval(model, alpha, confidence_level)
-        # Few samples move the middle of an interval by more than its width: the nominal posterior stays inside.
-        nominal = np.exp(model.nominal_log_proba(alpha))
-        lower.append(np.minimum(low, nominal))
-        upper.append(np.maximum(high, nominal))
-    return np.min(lower, axis=0).astype(Z.dtype, copy=False), np.max(upper, axis=0).astype(Z.dtype, copy=False)
+    """Return intervals that cover those of all models, and their nominal posteriors, for samples Z.
+
+    They are those of all classes, or of the one that is asked for; of shape (n_classes or 1, n_samples).
+    """
+    step = max(1, _PAIRS // models[0].n_classes ** (2 if asked is None else 1))
+    parts = []
+    for start in range(0, max(len(Z), 1), step):
+        part = slice(start, start + step)
+        ends = [_interval(model, Z[part], confidence_level, None if asked is None else asked[part]) for model in models]
+        parts.append([np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)])
+    lower, upper = (np.concatenate(side, axis=1).astype(Z.dtype, copy=False) for side in zip(*parts, strict=True))
+    return lower, upper
+
+
+def _interval(
+    model: GaussianModel, Z: FloatArray, confidence_level: float, asked: np.ndarray | None
+) -> tuple[FloatArray, FloatArray]:
+    alpha = model.distances(Z)
+    low, high = proba_interval(model, alpha, confidence_level, asked)
+    nominal = np.exp(model.nominal_log_proba(alpha))
+    if asked is not None:
+        nominal = np.take_along_axis(nominal, asked[None], axis=0)
+    # Few samples move the middle of an interval by more than its width: the nominal posterior stays inside.
+    return np.minimum(low, nominal), np.maximum(high, nominal)

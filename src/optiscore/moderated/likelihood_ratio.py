@@ -95,24 +95,24 @@ class OwnEvidence(PairEvidence):
         P = (n_a - lambda) [d phi(u) + phi(-u alpha_a)] + (n_b + lambda) [d phi(-w) + phi(w alpha_b)].
     """
 
-    #: Class sizes.
-    n_a: float
-    n_b: float
+    #: Class sizes; of shape (n_points,), or one for all.
+    n_a: FloatArray | float
+    n_b: FloatArray | float
     #: Dimension d.
     n_features: int
-    #: Squared distances to the classes; of shape (n_samples,).
+    #: Squared distances to the classes; of shape (n_points,).
     alpha_a: FloatArray
     alpha_b: FloatArray
 
     @property
     def arrays(self) -> tuple[FloatArray, ...]:
-        """Squared distances."""
-        return self.alpha_a, self.alpha_b
+        """Class sizes and squared distances."""
+        return tuple(np.broadcast_arrays(self.n_a, self.n_b, self.alpha_a, self.alpha_b))
 
     def cost(self, z: FloatArray, *arrays: FloatArray) -> Cost:
         """P at lambda = expit(z) n_a/(1 + alpha_a)."""
-        alpha_a, alpha_b = arrays
-        d, n_a, n_b = self.n_features, self.n_a, self.n_b
+        n_a, n_b, alpha_a, alpha_b = arrays
+        d = self.n_features
         part, rest = expit(z), expit(-z)
         multiplier = n_a * part / (1 + alpha_a)
         # 1 + alpha_a - part, and 1 - u alpha_a = inside, without cancellation.
@@ -145,25 +145,25 @@ class SharedEvidence(PairEvidence):
     lambda ends where 1 + e = 0, or at n_a.
     """
 
-    #: Sizes of the two classes and of all.
-    n_a: float
-    n_b: float
+    #: Sizes of the two classes, of shape (n_points,) or one for all, and of all classes together.
+    n_a: FloatArray | float
+    n_b: FloatArray | float
     n: float
-    #: Squared distances to the classes; of shape (n_samples,).
+    #: Squared distances to the classes; of shape (n_points,).
     alpha_a: FloatArray
     alpha_b: FloatArray
-    #: G; of shape (n_samples,).
+    #: G; of shape (n_points,).
     gram: FloatArray
 
     @property
     def arrays(self) -> tuple[FloatArray, ...]:
-        """Squared distances and Gram determinants."""
-        return self.alpha_a, self.alpha_b, self.gram
+        """Class sizes, squared distances and Gram determinants."""
+        return tuple(np.broadcast_arrays(self.n_a, self.n_b, self.alpha_a, self.alpha_b, self.gram))
 
     def cost(self, z: FloatArray, *arrays: FloatArray) -> Cost:
         """P at lambda = end expit(z)."""
-        alpha_a, alpha_b, gram = arrays
-        n_a, n_b, n = self.n_a, self.n_b, self.n
+        n_a, n_b, alpha_a, alpha_b, gram = arrays
+        n = self.n
         part, rest = expit(z), expit(-z)
         # (1 + e) (n_a - lambda) (n_b + lambda) = q_0 + q_1 lambda - q_2 lambda^2 has a positive and a negative root.
         q_0, q_1 = n_a * n_b, n_a - n_b + n_a * n_b / n * (alpha_b - alpha_a)

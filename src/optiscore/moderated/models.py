@@ -41,19 +41,31 @@ class GaussianModel(ABC):
     distances: Callable[[FloatArray], FloatArray]
 
     @abstractmethod
-    def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
-        """Return variances of the log odds of one class per sample against each class."""
+    def variance(self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray) -> FloatArray:
+        """Return the variance of the log odds of class a against class b at points with these squared distances."""
 
     @abstractmethod
-    def evidence(self, alpha: FloatArray, a: int, b: int) -> PairEvidence:
-        """Return evidence on class a against class b."""
+    def variance_slopes(
+        self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the derivatives of the variance by alpha_a and by alpha_b."""
+
+    @abstractmethod
+    def gradient(self, X: FloatArray, c: int) -> FloatArray:
+        """Return the gradient of the squared distance to a class, 2 S^-1 (x - m); of shape (n_samples, n_features)."""
+
+    @abstractmethod
+    def evidence(self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray) -> PairEvidence:
+        """Return evidence on class a against class b, a pair for each point; all of shape (n_points,)."""
 
     @abstractmethod
     def unbiased(self, alpha: FloatArray) -> "tuple[GaussianModel, FloatArray]":
         """Return the model and the distances without the bias that estimating from few samples brings."""
 
     @abstractmethod
-    def critical_ratio(self, alpha: FloatArray, a: int, b: int, confidence_level: float) -> FloatArray:
+    def critical_ratio(
+        self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray, confidence_level: float
+    ) -> FloatArray:
         """Return the ratio that the log odds of a against b exceed with a probability of 1 - confidence_level."""
 
     @abstractmethod
@@ -67,6 +79,11 @@ class GaussianModel(ABC):
         Shrinkage and its target stay as they are: the result is within some percent of what refitting gives. A class of
         one sample has no density without it.
         """
+
+    def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
+        """Return variances of the log odds of one class per sample against each class."""
+        alpha_top = np.take_along_axis(alpha, top[None, :], axis=0)
+        return self.variance(alpha_top, alpha, top, np.arange(self.n_classes)[:, None])
 
     def log_joint(self, alpha: FloatArray) -> FloatArray:
         """Return log prior plus log density of each class."""
@@ -89,6 +106,32 @@ class GaussianModel(ABC):
         with np.errstate(over="ignore"):
             kappa = log_odds / np.sqrt(1 + (np.pi / 8) * self.variances(alpha, top))
         return normalise(-np.nan_to_num(kappa, copy=False, nan=0.0))
+
+    def moderated_gradients(self, X: FloatArray, alpha: FloatArray, asked: np.ndarray) -> FloatArray:
+        """Return gradients of moderated log probabilities of some classes; (n_asked, n_samples, n_features).
+
+        With log p_c = -kappa_c - log sum_b exp(-kappa_b), where kappa_b depends on alpha_b and on that of the nominally
+        best class, the gradient is the mean of those of kappa_b less that of kappa_c.
+        """
+        log_joint, columns = self.log_joint(alpha), np.arange(alpha.shape[1])
+        top, every = log_joint.argmax(axis=0), np.arange(self.n_classes)[:, None]
+        log_odds, alpha_top = log_joint.max(axis=0) - log_joint, alpha[top, columns]
+        with np.errstate(over="ignore"):
+            spread = 1 + (np.pi / 8) * self.variances(alpha, top)
+            by_top, by_own = (
+                np.where(every == top, 0.0, (sign - log_odds * (np.pi / 16) * slope / spread) / np.sqrt(spread))
+                for sign, slope in zip((-0.5, 0.5), self.variance_slopes(alpha_top, alpha, top, every), strict=True)
+            )
+            p = np.exp(self.moderated_log_proba(alpha, log_joint))
+        found = np.zeros((len(asked), *X.shape))
+        mean, of_top = np.zeros(X.shape), (p * by_top).sum(axis=0) - by_top[asked, columns]
+        for c in range(self.n_classes):
+            gradient = self.gradient(X, c)
+            mean += (p[c] * by_own[c])[:, None] * gradient
+            found += np.where(asked == c, -by_own[c], 0.0)[:, :, None] * gradient if (asked == c).any() else 0.0
+            if (top == c).any():
+                found += np.where(top == c, of_top, 0.0)[:, :, None] * gradient
+        return found + mean
 
     def _others_in_class(self, codes: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return sizes k of the classes of samples, k - 1 or at least 1, and the logarithm of (k - 1)/k."""
@@ -133,14 +176,25 @@ class OwnModel(GaussianModel):
             alpha[:, far] *= limit / farthest[far]
         return alpha
 
-    def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
+    def variance(self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray) -> FloatArray:
         """V = (alpha_a^2 + d)/(2 n_a) + (alpha_b^2 + d)/(2 n_b) (`OwnEvidence`)."""
-        parts = (alpha**2 + self.n_features) / (2 * self.class_count).astype(alpha.dtype)[:, None]
-        return parts + np.take_along_axis(parts, top[None, :], axis=0)
+        doubled, d = (2 * self.class_count).astype(alpha_a.dtype), self.n_features
+        return (alpha_a**2 + d) / doubled[a] + (alpha_b**2 + d) / doubled[b]
 
-    def evidence(self, alpha: FloatArray, a: int, b: int) -> OwnEvidence:
+    def variance_slopes(
+        self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return alpha_a/n_a and alpha_b/n_b."""
+        return alpha_a / self.class_count[a], alpha_b / self.class_count[b]
+
+    def gradient(self, X: FloatArray, c: int) -> FloatArray:
+        """Return 2 W'W (x - m), with W the inverse Cholesky factor of the class."""
+        whitener = self._distances.whiteners[c]
+        return 2 * ((X - self.means[c]) @ whitener.T) @ whitener
+
+    def evidence(self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray) -> OwnEvidence:
         """Return evidence on class a against class b."""
-        return OwnEvidence(self.class_count[a], self.class_count[b], self.n_features, alpha[a], alpha[b])
+        return OwnEvidence(self.class_count[a], self.class_count[b], self.n_features, alpha_a, alpha_b)
 
     def unbiased(self, alpha: FloatArray) -> "tuple[OwnModel, FloatArray]":
         """Means of inverse Wishart matrices and of their log determinants, for the effective number of features.
@@ -166,24 +220,26 @@ class OwnModel(GaussianModel):
         log_joint[codes, rows] += log_fraction - 0.5 * (d * np.log(k / fewer) + np.log(remains))
         return LeftOut(left, log_joint)
 
-    def critical_ratio(self, alpha: FloatArray, a: int, b: int, confidence_level: float) -> FloatArray:
+    def critical_ratio(
+        self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray, confidence_level: float
+    ) -> FloatArray:
         """The F quantile, enlarged for the noise of covariances and for heavy tails.
 
         Each class brings its part of the variance, with n_c - 1 degrees of freedom (Welch and Satterthwaite).
         """
-        gaussian = self._parts(alpha, (a, b), np.zeros(2))
-        heavy = self._parts(alpha, (a, b), self.kurtosis[[a, b]])
-        n, d = self.class_count[[a, b]], self.effective_features[[a, b]]
-        inflated = heavy * inflation(n, d)[:, None]
-        freedom = gaussian.sum(axis=0) ** 2 / (gaussian**2 / np.maximum(n - 1, 1)[:, None]).sum(axis=0)
-        return squared_t(confidence_level, freedom) * inflated.sum(axis=0) / gaussian.sum(axis=0)
+        n, enlarged = self.class_count, inflation(self.class_count, self.effective_features)
+        gaussian_a, gaussian_b = self._part(alpha_a, a, 0.0), self._part(alpha_b, b, 0.0)
+        heavy = enlarged[a] * self._part(alpha_a, a, self.kurtosis[a])
+        heavy = heavy + enlarged[b] * self._part(alpha_b, b, self.kurtosis[b])
+        fewer, gaussian = np.maximum(n - 1, 1), gaussian_a + gaussian_b
+        freedom = gaussian**2 / (gaussian_a**2 / fewer[a] + gaussian_b**2 / fewer[b])
+        return squared_t(confidence_level, freedom) * heavy / gaussian
 
-    def _parts(self, alpha: FloatArray, classes: tuple[int, int], kurtosis: FloatArray) -> FloatArray:
-        """Variance of the log odds that each of two classes brings, for elliptical distributions."""
-        d, rows = self.n_features, alpha[list(classes)]
-        more = 1 + kurtosis[:, None]
-        spread = 4 * rows + more * (3 * rows**2 - 2 * (d + 2) * rows + d * (d + 2)) - (rows - d) ** 2
-        return np.maximum(spread, 0) / (4 * self.class_count[list(classes)])[:, None]
+    def _part(self, alpha: FloatArray, classes: np.ndarray, kurtosis: FloatArray | float) -> FloatArray:
+        """Variance of the log odds that a class brings, for elliptical distributions."""
+        d, more = self.n_features, 1 + kurtosis
+        spread = 4 * alpha + more * (3 * alpha**2 - 2 * (d + 2) * alpha + d * (d + 2)) - (alpha - d) ** 2
+        return np.maximum(spread, 0) / (4 * self.class_count[classes])
 
     def tail_probability(self, alpha: FloatArray) -> FloatArray:
         """Hotelling's F for a new sample, with as many degrees of freedom as the kurtosis leaves."""
@@ -216,25 +272,35 @@ class SharedModel(GaussianModel):
         self.effective_features = effective_features
         self.radial_kurtosis, self.mean_distance = radial_kurtosis, mean_distance
         self.logdets = np.full(self.n_classes, factor.logdet)
+        self._whitener = factor.whitener
         self.distances = distances = SharedDistances(means, factor.whitener)
         self.n = float(class_count.sum())
         centers = distances.centers
         #: Squared distances between the means.
-        self.gaps: FloatArray = np.square(centers[:, None, :] - centers).sum(axis=2)
+        self.gaps: FloatArray = np.stack([np.square(center - centers).sum(axis=1) for center in centers])
 
-    def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
+    def variance(self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray) -> FloatArray:
         """V = alpha_a/n_a + alpha_b/n_b + G/n + (alpha_a - alpha_b)^2/(2 n) (`SharedEvidence`)."""
-        n_c = self.class_count.astype(alpha.dtype)
-        own = alpha / n_c[:, None]
-        alpha_a = np.take_along_axis(alpha, top[None, :], axis=0)
-        gram = gram_determinant(alpha, alpha_a, self.gaps.astype(alpha.dtype)[:, top])
-        spread = gram + 0.5 * (alpha - alpha_a) ** 2
-        return own + alpha_a / n_c[top] + spread / alpha.dtype.type(self.n)
+        n_c = self.class_count.astype(alpha_a.dtype)
+        gram = gram_determinant(alpha_b, alpha_a, self.gaps.astype(alpha_a.dtype)[b, a])
+        spread = gram + 0.5 * (alpha_b - alpha_a) ** 2
+        return alpha_b / n_c[b] + alpha_a / n_c[a] + spread / alpha_a.dtype.type(self.n)
 
-    def evidence(self, alpha: FloatArray, a: int, b: int) -> SharedEvidence:
+    def variance_slopes(
+        self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return 1/n_a + (alpha_a - alpha_b + gap)/(2 n), and the same with a and b exchanged."""
+        gap, apart = self.gaps[b, a], alpha_a - alpha_b
+        return tuple(1 / self.class_count[c] + (gap + x) / (2 * self.n) for c, x in ((a, apart), (b, -apart)))
+
+    def gradient(self, X: FloatArray, c: int) -> FloatArray:
+        """Return 2 W'W (x - m), with W the inverse Cholesky factor."""
+        return 2 * ((X - self.means[c]) @ self._whitener.T) @ self._whitener
+
+    def evidence(self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray) -> SharedEvidence:
         """Return evidence on class a against class b."""
-        gram = gram_determinant(alpha[a], alpha[b], self.gaps[a, b])
-        return SharedEvidence(self.class_count[a], self.class_count[b], self.n, alpha[a], alpha[b], gram)
+        gram = gram_determinant(alpha_a, alpha_b, self.gaps[a, b])
+        return SharedEvidence(self.class_count[a], self.class_count[b], self.n, alpha_a, alpha_b, gram)
 
     def unbiased(self, alpha: FloatArray) -> "tuple[SharedModel, FloatArray]":
         """Means of an inverse Wishart matrix with n - K degrees of freedom, and of the means' own errors."""
@@ -261,11 +327,13 @@ class SharedModel(GaussianModel):
         log_joint[codes, rows] += log_fraction
         return LeftOut(left, log_joint)
 
-    def critical_ratio(self, alpha: FloatArray, a: int, b: int, confidence_level: float) -> FloatArray:
+    def critical_ratio(
+        self, alpha_a: FloatArray, alpha_b: FloatArray, a: np.ndarray, b: np.ndarray, confidence_level: float
+    ) -> FloatArray:
         """The F quantile, enlarged for the noise of the covariance; heavy tails cancel between the classes."""
         n, d = np.array([self.n]), np.array([self.effective_features])
         enlarged = squared_t(confidence_level, np.maximum(n - self.n_classes, 1)) * inflation(n, d + 1)
-        return np.full(alpha.shape[1], enlarged[0])
+        return np.broadcast_to(enlarged[0], np.broadcast_shapes(alpha_a.shape, alpha_b.shape))
 
     def tail_probability(self, alpha: FloatArray) -> FloatArray:
         """Hotelling's F for a new sample; the covariance has n - K degrees of freedom, and the denominator n."""

@@ -37,13 +37,13 @@ class ClassDistances:
 
     def __init__(self, means: FloatArray, whiteners: FloatArray) -> None:
         # The layout of an array decides about the rounding of products, and copies keep no other.
-        self.means, self._whiteners = np.ascontiguousarray(means), np.ascontiguousarray(whiteners)
+        self.means, self.whiteners = np.ascontiguousarray(means), np.ascontiguousarray(whiteners)
         self._groups: dict[Any, list[_Group]] = {np.float64: self._group(np.float64)}
 
     def __call__(self, X: Array) -> FloatArray:
         """Return distances (n_classes, n_samples) on the host, in the type of X and finite."""
         if not isinstance(X, np.ndarray):
-            alpha = squared_lengths(X, self.means, self._whiteners)
+            alpha = squared_lengths(X, self.means, self.whiteners)
         else:
             alpha = np.empty((len(self.means), len(X)), dtype=X.dtype)
             if X.dtype.type not in self._groups:
@@ -51,7 +51,7 @@ class ClassDistances:
             with np.errstate(over="ignore", invalid="ignore"):
                 for group in self._groups[X.dtype.type]:
                     group.fill(alpha, X)
-        return limited(alpha, X, self.means, self._whiteners, _REACH)
+        return limited(alpha, X, self.means, self.whiteners, _REACH)
 
     def _group(self, dtype: Any) -> "list[_Group]":
         """Return classes that lie near each other in units of their own spread, around the mean of their means."""
@@ -59,7 +59,7 @@ class ClassDistances:
         most = max(1, _TALLEST // min(self.means.shape[1], _PANEL))
         while left.size:
             for origin in (self.means[left].mean(axis=0), self.means[left[0]]):
-                shifts = self._whiteners[left] @ (self.means[left] - origin)[:, :, None]
+                shifts = self.whiteners[left] @ (self.means[left] - origin)[:, :, None]
                 near = (np.abs(shifts) <= _NEAR[dtype]).all(axis=(1, 2))
                 if near.any():
                     break
@@ -67,7 +67,7 @@ class ClassDistances:
             near[0] |= not near.any()
             for first in range(0, np.count_nonzero(near), most):
                 classes = left[near][first : first + most]
-                groups.append(_Group(classes, origin, self.means[classes], self._whiteners[classes], dtype))
+                groups.append(_Group(classes, origin, self.means[classes], self.whiteners[classes], dtype))
             left = left[~near]
         return groups
 
