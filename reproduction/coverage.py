@@ -66,7 +66,7 @@ def _gaussian(cell: Cell) -> Values:
         points, _ = _draw(means, A, np.array([50, 50]), rng)
         truth = _posterior(points, means, A @ A.transpose(0, 2, 1), sizes / sizes.sum())
         model = ModeratedDiscriminantAnalysis(
-            cell["model"], feature_map=None, covariance_estimator=EmpiricalCovariance()
+            cell["model"], feature_map=None, covariance_estimator=EmpiricalCovariance(), calibration=None
         )
         inside.append([_covers(model.fit(X, y).predict_proba_interval(points, level), truth) for level in _LEVELS])
     return {"coverage": np.mean(inside, axis=0).tolist()}
@@ -99,7 +99,7 @@ def _real(cell: Cell) -> Values:
     rng = np.random.default_rng([cell["repeat"], cell["times d"], len(y)])
     rows = np.concatenate([rng.choice(np.flatnonzero(y == c), n) for c in (0, 1)])
     points = X[rng.choice(len(X), min(_POINTS, len(X)), replace=False)]
-    model = ModeratedDiscriminantAnalysis(cell["model"], feature_map=None)
+    model = ModeratedDiscriminantAnalysis(cell["model"], feature_map=None, calibration=None)
     start = time.perf_counter()
     lower, upper = (end[:, 1] for end in model.fit(X[rows], y[rows]).predict_proba_interval(points, _LEVEL))
     seconds = time.perf_counter() - start
@@ -148,7 +148,7 @@ def _shrink(covariance: FloatArray, shrinkage: float) -> FloatArray:
 def _refit(kind: Any, X: FloatArray, y: np.ndarray, points: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Nominal posterior after drawing the training rows of each class again."""
     rows = np.concatenate([rng.choice(np.flatnonzero(y == c), (y == c).sum()) for c in (0, 1)])
-    model = ModeratedDiscriminantAnalysis(kind, feature_map=None, priors=[0.5, 0.5])
+    model = ModeratedDiscriminantAnalysis(kind, feature_map=None, priors=[0.5, 0.5], calibration=None)
     return model.fit(X[rows], y[rows]).nominal_proba(points)[:, 1]
 
 

@@ -57,7 +57,7 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_nominal_posteriors_are_those_of_discriminant_analysis(n_classes):
     X, y = blobs(n_classes)
-    plain = {"feature_map": None, "covariance_estimator": EmpiricalCovariance()}
+    plain = {"feature_map": None, "covariance_estimator": EmpiricalCovariance(), "calibration": None}
     shared = ModeratedDiscriminantAnalysis("shared", **plain).fit(X, y).nominal_proba(X)
     lda = LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=EmpiricalCovariance()).fit(X, y)
     np.testing.assert_allclose(shared, lda.predict_proba(X), atol=1e-10)
@@ -100,7 +100,8 @@ def test_outputs_agree_with_each_other(kind, n_classes):
 @pytest.mark.parametrize("kind", KINDS)
 def test_more_samples_make_surer(kind):
     X, y = blobs(2, n=60)
-    few = ModeratedDiscriminantAnalysis(kind, feature_map=None, covariance_estimator=EmpiricalCovariance()).fit(X, y)
+    plain = {"feature_map": None, "covariance_estimator": EmpiricalCovariance(), "calibration": None}
+    few = ModeratedDiscriminantAnalysis(kind, **plain).fit(X, y)
     many = clone(few).fit(X, y, np.full(len(y), 50.0))
     np.testing.assert_allclose(few.nominal_proba(X), many.nominal_proba(X), atol=1e-10)
     assert np.mean(many.predict_proba(X).max(axis=1)) > np.mean(few.predict_proba(X).max(axis=1))
@@ -203,7 +204,8 @@ def test_typicality_is_uniform_for_new_samples_of_gaussian_classes(kind, n_class
     values = []
     for _ in range(120):
         y = np.repeat(np.arange(n_classes), n)
-        model = ModeratedDiscriminantAnalysis(kind, feature_map=None, covariance_estimator=EmpiricalCovariance())
+        plain = {"feature_map": None, "covariance_estimator": EmpiricalCovariance(), "calibration": None}
+        model = ModeratedDiscriminantAnalysis(kind, **plain)
         model.fit(rng.normal(size=(n * n_classes, 3)) + 100 * y[:, None], y)
         values.extend(model.typicality(rng.normal(size=(20, 3))))
     assert kstest(values, "uniform").statistic < 0.07
@@ -235,7 +237,7 @@ def test_blocks_give_the_model_of_all_samples():
         for rows in np.array_split(np.random.default_rng(1).permutation(len(y)), 7):
             model.partial_fit(X[rows], y[rows], [0, 1, 2], weight[rows])
         mapped = X if feature_map is None else feature_map.transform(X)
-        trained = ModeratedDiscriminantAnalysis(feature_map=None).fit(mapped, y, weight)
+        trained = ModeratedDiscriminantAnalysis(feature_map=None, calibration=None).fit(mapped, y, weight)
         np.testing.assert_allclose(model.predict_proba(X), trained.predict_proba(mapped), atol=1e-9)
         np.testing.assert_allclose(model.stability(X), trained.stability(mapped), atol=1e-8)
         restored = pickle.loads(pickle.dumps(model))
@@ -347,7 +349,8 @@ def simulate_coverage(kind, d, sizes, level, n_repeats):
         points = np.concatenate([m + rng.normal(size=(50, d)) @ a.T for m, a in zip(means, A, strict=True)])
         joint = [multivariate_normal(m, a @ a.T).logpdf(points) for m, a in zip(means, A, strict=True)]
         truth = softmax(np.stack(joint, axis=1) + np.log(np.array(sizes) / sum(sizes)), axis=1)[:, 1]
-        model = ModeratedDiscriminantAnalysis(kind, feature_map=None, covariance_estimator=EmpiricalCovariance())
+        plain = {"feature_map": None, "covariance_estimator": EmpiricalCovariance(), "calibration": None}
+        model = ModeratedDiscriminantAnalysis(kind, **plain)
         lower, upper = model.fit(X, y).predict_proba_interval(points, level)
         inside.append(((lower[:, 1] <= truth) & (truth <= upper[:, 1])).mean())
     return 100 * float(np.mean(inside))

@@ -239,7 +239,7 @@ def test_the_truth_of_a_population_is_what_many_samples_give():
     from optiscore import ModeratedDiscriminantAnalysis
 
     for kind in ("own", "shared"):
-        model = ModeratedDiscriminantAnalysis(kind, feature_map=None, priors=[0.5, 0.5])
+        model = ModeratedDiscriminantAnalysis(kind, feature_map=None, priors=[0.5, 0.5], calibration=None)
         weight = np.where(y == 1, 0.5 / (y == 1).mean(), 0.5 / (y == 0).mean())
         model.fit(X, y, weight)
         truth = coverage._truth(model, kind, X, y, X)

@@ -188,8 +188,8 @@ class ProbabilisticAnswers(Answers):
         self._check_fitted()
         if getattr(self, "loo_proba_", None) is None or getattr(self, "loo_codes_", None) is None:
             raise ValueError(
-                "there are no left-out probabilities: learn from samples with fit, without weights; streams, clusters "
-                "and older model files have none. Sets by utility or min_probability need none."
+                "there are no left-out probabilities: learn from samples with fit; streams, clusters and older model "
+                "files have none. Sets by utility or min_probability need none."
             )
         changed = self.loo_proba_ * ((self._fractions() if priors is None else priors) / self.loo_priors_)
         return changed / changed.sum(axis=1, keepdims=True), self.loo_weights_

@@ -157,7 +157,12 @@ _MOMENTS = {
     "kurtosis": numbers("K+1"),
     "radial_kurtosis": numbers("K+1"),
 }
-_COVARIANCES = {"covariances": numbers("K z z"), "covariance": numbers("z z")}
+_COVARIANCES = {
+    "covariances": numbers("K z z"),
+    "covariance": numbers("z z"),
+    "model_weights": numbers("m", 0, 1, sums_to_one=True),
+    "sharpness": Number(0.01, 1),
+}
 _OPTIMISTIC = {
     **_CLASSES,
     "covariances_": numbers("K d d"),

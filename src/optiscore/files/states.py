@@ -69,7 +69,7 @@ def _made(tag: Any, members: dict[str, Any], name: str) -> Any:
         if kind.attributes is not None:
             return made(**members)
         if hasattr(made, "_fields"):
-            return made(**{field: members[field] for field in made._fields})
+            return made(**{field: members[field] for field in made._fields if field in members})
         parameters = members.pop("parameters")
         if not isinstance(parameters, dict):
             raise RefusedError(f"{name}parameters must be a dict")

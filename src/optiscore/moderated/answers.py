@@ -53,7 +53,8 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
     _model: MappedGaussians
 
     def _build(self) -> MappedGaussians:
-        moments = GaussianMoments(*(getattr(self, f"{name}_") for name in GaussianMoments._fields))
+        known = {name: getattr(self, f"{name}_") for name in GaussianMoments._fields if hasattr(self, f"{name}_")}
+        moments = GaussianMoments(**known)
         return MappedGaussians(self.feature_map_, Gaussians(moments))
 
     def with_priors(self, priors: Any) -> Self:
@@ -86,7 +87,7 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            The mean of both models' posteriors.
+            The weighted mean of both models' posteriors.
         """
 
         def nominal(samples: FloatArray) -> FloatArray:
@@ -124,7 +125,7 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         def interval(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
             gaussians, Z = self._model.gaussians, self._model.mapped(samples)
             asked = most_probable(gaussians.log_proba(Z)) if of_predicted else None
-            return widest_interval(gaussians.models, Z, level, asked)
+            return widest_interval(gaussians.heard, Z, level, asked)
 
         lower, upper = self._map(X, interval)
         return (lower[:, 0], upper[:, 0]) if of_predicted else (lower, upper)
@@ -186,7 +187,7 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
     def _certify(self, X: ArrayLike) -> Certificate:
         def certificate(samples: FloatArray) -> tuple[FloatArray, np.ndarray]:
             gaussians, Z = self._model.gaussians, self._model.mapped(samples)
-            ratio, rival = least_certificate(gaussians.models, Z, most_probable(gaussians.log_proba(Z)))
+            ratio, rival = least_certificate(gaussians.heard, Z, most_probable(gaussians.log_proba(Z)))
             with np.errstate(over="ignore"):
                 return ratio.astype(Z.dtype, copy=False), rival
 

@@ -2,7 +2,7 @@
 
 Arrays over classes and samples have the shape (n_classes, n_samples); those over pairs of classes (n_pairs, n_samples).
 The likelihood ratio is searched for the rivals that may matter, and for others its quadratic form stands: M^2/V for log
-odds M with the variance V.
+odds M with the variance V. Where a part of the log densities counts, the sharpness, log odds are divided by it first.
 """
 
 from collections.abc import Sequence
@@ -40,12 +40,12 @@ def certify(model: GaussianModel, alpha: FloatArray, decided: np.ndarray) -> Cer
     log_joint = model.log_joint(alpha)
     rivals = _others(decided, model.n_classes)
     if len(rivals) > _RIVALS:
-        log_odds = log_joint[decided, columns] - log_joint
+        log_odds = (log_joint[decided, columns] - log_joint) / model.sharpness
         with np.errstate(over="ignore", under="ignore"):
             nearly = log_odds * np.abs(log_odds) / model.variances(alpha, decided)
         least = np.argpartition(np.take_along_axis(nearly, rivals, axis=0), _RIVALS, axis=0)[:_RIVALS]
         rivals = np.sort(np.take_along_axis(rivals, least, axis=0), axis=0)
-    log_odds = log_joint[decided, columns] - log_joint[rivals, columns]
+    log_odds = (log_joint[decided, columns] - log_joint[rivals, columns]) / model.sharpness
     ratio = _signed_ratio(model, alpha, np.broadcast_to(decided, rivals.shape), rivals, log_odds)
     # Of ties, the last.
     least = len(rivals) - 1 - ratio[::-1].argmin(axis=0)
@@ -114,7 +114,7 @@ def _lower_log_odds(
 
     They are searched for where they matter to one of the sums of exp(-sign times log odds) over an axis, (axis, sign).
     """
-    columns, log_joint = np.arange(alpha.shape[1]), model.log_joint(alpha)
+    columns, log_joint = np.arange(alpha.shape[1]), model.log_joint(alpha) / model.sharpness
     alpha_a, alpha_b, log_odds = alpha[a, columns], alpha[b, columns], log_joint[a, columns] - log_joint[b, columns]
     critical = model.critical_ratio(alpha_a, alpha_b, a, b, confidence_level)
     with np.errstate(over="ignore"):
@@ -128,7 +128,7 @@ def _lower_log_odds(
     whole = (np.broadcast_to(each, lower.shape)[chosen] for each in (a, b, alpha_a, alpha_b, log_odds, critical))
     a, b, alpha_a, alpha_b, log_odds, critical = whole
     lower[chosen] = model.evidence(alpha_a, alpha_b, a, b).lower_log_odds(log_odds, critical)
-    return lower
+    return model.sharpness * lower
 
 
 def widest_interval(

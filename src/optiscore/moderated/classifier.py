@@ -19,6 +19,7 @@ from ..numerics.types import FloatArray
 from .answers import MappedGaussians, ModeratedAnswers, check_mapped
 from .gaussians import fit_gaussians
 from .power import PowerTransform, fit_power
+from .weighing import weigh_models
 
 _COVARIANCES = ("both", "own", "shared")
 
@@ -31,7 +32,7 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
 
     Two Gaussian models, one with a covariance for each class and one with a shared covariance, take the sampling error
     of their moments into account by the likelihood ratio of the training samples. Their posteriors are moderated by
-    that error and averaged.
+    that error and averaged, with weights and a sharpness from training samples that are left out.
 
     Parameters
     ----------
@@ -47,6 +48,10 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     covariance_estimator : estimator, default=None
         None stands for Ledoit-Wolf shrinkage of standardised features, within each class and, for the shared
         covariance, of all deviations from the class means. Otherwise any scikit-learn covariance estimator.
+    calibration : {"auto", None}, default="auto"
+        Whether the two models are weighted, and how much of their log densities counts, by the log loss of training
+        samples that are left out: columns of zeros and ones, and skewed ones, make densities say more than they know.
+        None takes the models as they are, with equal weights, as `partial_fit` does, which has no samples to leave out.
 
     Attributes
     ----------
@@ -70,9 +75,15 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     kurtosis_, radial_kurtosis_ : ndarray of shape (n_classes + 1,)
         Excess kurtosis of the features and of the distance from the mean, for each class and last for all deviations
         from the class means; 0 for Gaussian samples. Intervals depend on the first, `typicality` on the second.
+    model_weights_ : ndarray of shape (n_models,) or None
+        Weights of the models, own covariances first; None where they are equal for want of left-out samples. A model of
+        a weight below a quarter has no say in stability and intervals.
+    sharpness_ : float
+        The part of log densities that counts, between 0.1 and 1: posteriors are proportional to priors times densities
+        to this power.
     loo_proba_ : ndarray of shape (n_left_out, n_classes)
         Probabilities of some training samples, each left out: sets of labels and `estimate_priors` come from them.
-        There are none after `partial_fit` and with weights.
+        There are none after `partial_fit`.
     loo_codes_ : ndarray of shape (n_left_out,)
         Their classes, as indices into `classes_`.
     loo_weights_ : ndarray of shape (n_left_out,)
@@ -88,9 +99,9 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
 
     Notes
     -----
-    *Intervals* and *stability* cover sampling error: they speak of the classifier of this kind that an
-    endless training sample of the same population would give. They cover neither drift nor classes that are not
-    Gaussian; for a point unlike all training samples see `typicality`.
+    *Intervals* and *stability* cover sampling error, given the weights and the sharpness: they speak of the classifier
+    of this kind that an endless training sample of the same population would give. They cover neither drift nor classes
+    that are not Gaussian; for a point unlike all training samples see `typicality`.
 
     Weights that are integers act as repetitions; others act as if a class had their sum as its number of samples.
     Fitted attributes cannot be set: other class probabilities are a copy, by `with_priors`.
@@ -107,9 +118,9 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ModeratedDiscriminantAnalysis().fit(X[::5], y[::5])  # ten samples per class
     >>> model.predict_proba(X[[1, 70, 133]]).round(3)
-    array([[0.972, 0.014, 0.014],
-           [0.013, 0.856, 0.131],
-           [0.014, 0.897, 0.089]])
+    array([[0.978, 0.011, 0.011],
+           [0.011, 0.87 , 0.12 ],
+           [0.011, 0.912, 0.077]])
     >>> lower, upper = model.predict_proba_interval(X[[1, 70, 133]])
     >>> lower[:, 1].round(3), upper[:, 1].round(3)
     (array([0.   , 0.243, 0.27 ]), array([0., 1., 1.]))
@@ -126,11 +137,13 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         feature_map: Any = "power",
         priors: Any = None,
         covariance_estimator: Any = None,
+        calibration: Literal["auto"] | None = "auto",
     ) -> None:
         self.covariance = covariance
         self.feature_map = feature_map
         self.priors = priors
         self.covariance_estimator = covariance_estimator
+        self.calibration = calibration
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the feature map and the moments from labelled samples.
@@ -182,8 +195,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     ) -> Self:
         """Learn from one more block of samples; the blocks have one sample or more each, in any order.
 
-        The model is that of `fit` on all blocks together, but for rounding; until each class has samples, the
-        classifier is not fitted and its methods say why.
+        The model is that of `fit` on all blocks together with ``calibration=None``, but for rounding; until each class
+        has samples, the classifier is not fitted and its methods say why.
 
         Parameters
         ----------
@@ -216,7 +229,7 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         >>> model = ModeratedDiscriminantAnalysis(feature_map=PowerMap().fit(X))
         >>> for rows in np.array_split(np.arange(150), 4):
         ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
-        >>> whole = ModeratedDiscriminantAnalysis().fit(X, y)
+        >>> whole = ModeratedDiscriminantAnalysis(calibration=None).fit(X, y)
         >>> np.allclose(model.predict_proba(X), whole.predict_proba(X))
         True
         """
@@ -234,17 +247,22 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
     def _learn(
         self, labels: np.ndarray, classes: Sequence[ClassData], feature_map: Any, training: TrainingSet | None = None
     ) -> Self:
-        """Take over the moments of what is known of each class; without samples, or with weights, none is left out."""
+        """Take over the moments of what is known of each class; without samples, none is left out."""
         priors = resolve_priors(self.priors, labels.tolist(), np.array([known.sums.weight_sum for known in classes]))
         gaussians = fit_gaussians(classes, priors, self.covariance, self.covariance_estimator)
-        moments = {f"{name}_": value for name, value in gaussians.moments._asdict().items()}
         left_out = dict[str, Any]()
-        if training is not None and training.weight is None:
+        if training is not None:
             rows, weights = stratified(training.codes, _LEFT_OUT, 2, seed=0)
-            Z, codes = to_host(take_rows(training.X, rows)), training.codes[rows]
-            proba = np.exp(gaussians.left_out_log_proba(Z.astype(np.float64, copy=False), codes)).T
-            weights = np.ones(len(rows)) if weights is None else weights
+            Z, codes = to_host(take_rows(training.X, rows)).astype(np.float64, copy=False), training.codes[rows]
+            weights, mass = np.ones(len(rows)) if weights is None else weights, np.ones(len(rows))
+            if training.weight is not None:
+                # Of a weight that stands for repetitions, one is left out at a time.
+                weights, mass = weights * training.weight[rows], np.minimum(training.weight[rows], 1)
+            if self.calibration is not None:
+                gaussians = gaussians.weighed(*weigh_models(gaussians.models, Z, codes, weights, mass))
+            proba = np.exp(gaussians.left_out_log_proba(Z, codes, mass)).T
             left_out = {"loo_proba_": proba, "loo_codes_": codes, "loo_weights_": weights, "loo_priors_": priors}
+        moments = {f"{name}_": value for name, value in gaussians.moments._asdict().items()}
         model = MappedGaussians(feature_map, gaussians)
         return self._keep(classes_=labels, feature_map_=feature_map, _model=model, **moments, **left_out)
 
@@ -253,6 +271,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
             raise ValueError(f"covariance must be one of {list(_COVARIANCES)}, got {self.covariance!r}.")
         is_power = isinstance(self.feature_map, str) and self.feature_map == "power"
         is_map = hasattr(self.feature_map, "transform") and not isinstance(self.feature_map, type)
+        if self.calibration is not None and not (isinstance(self.calibration, str) and self.calibration == "auto"):
+            raise ValueError(f"calibration must be 'auto' or None, got {self.calibration!r}.")
         if not (self.feature_map is None or is_power or is_map):
             raise ValueError(
                 f"feature_map must be 'power', None or a transformer such as StandardScaler(), got "

@@ -1,6 +1,7 @@
 """Gaussian classes from labelled samples: moments with what is known of their error, and one or two models averaged."""
 
 from collections.abc import Sequence
+from copy import copy
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -33,6 +34,13 @@ class GaussianMoments(NamedTuple):
     effective_features: FloatArray
     kurtosis: FloatArray
     radial_kurtosis: FloatArray
+    #: Of the models, own covariances first; None where they count alike.
+    model_weights: FloatArray | None = None
+    sharpness: float = 1.0
+
+
+# A model of a smaller weight has no say in how certain the others are.
+_HEARD = 0.25
 
 
 class Gaussians:
@@ -45,8 +53,8 @@ class Gaussians:
         n, log_priors, means = moments.class_count.clip(_FEWEST, _MOST), np.log(moments.priors), moments.means
         if moments.covariances is not None:
             factors = own or [factorise(S, f"covariances[{c}]") for c, S in enumerate(moments.covariances)]
-            of_classes = (column[:-1] for column in (*moments[6:], moments.mean_distance))
-            self.models.append(OwnModel(n, log_priors, means, factors, *of_classes))
+            columns = moments.effective_features, moments.kurtosis, moments.radial_kurtosis, moments.mean_distance
+            self.models.append(OwnModel(n, log_priors, means, factors, *(column[:-1] for column in columns)))
         if moments.covariance is not None:
             factor = shared or factorise(moments.covariance, "covariance")
             effective, radial, distance = (
@@ -55,24 +63,42 @@ class Gaussians:
             )
             self.models.append(SharedModel(n, log_priors, means, factor, effective, radial, distance))
 
+        for model in self.models:
+            model.sharpness = moments.sharpness
+        weights = moments.model_weights
+        self._weights = np.full(len(self.models), 1 / len(self.models)) if weights is None else weights
+
+    def weighed(self, weights: FloatArray, sharpness: float) -> "Gaussians":
+        """Return the same models with weights, of whose log densities a part counts."""
+        weighed = copy(self)
+        weighed.moments = self.moments._replace(model_weights=weights, sharpness=sharpness)
+        weighed.models, weighed._weights = [model.with_sharpness(sharpness) for model in self.models], weights
+        return weighed
+
+    @property
+    def heard(self) -> list[GaussianModel]:
+        """Models of some weight, which say how certain the answer is."""
+        return [model for model, weight in zip(self.models, self._weights, strict=True) if weight >= _HEARD]
+
     def log_proba(self, Z: FloatArray) -> FloatArray:
         """Return log posteriors (n_classes, n_samples), moderated by the sampling error."""
         pairs = [(model, model.distances(Z)) for model in self.models]
-        return average([model.moderated_log_proba(alpha, model.log_joint(alpha)) for model, alpha in pairs])
+        return average([m.moderated_log_proba(alpha, m.log_joint(alpha)) for m, alpha in pairs], self._weights)
 
-    def left_out_log_proba(self, Z: FloatArray, codes: np.ndarray) -> FloatArray:
+    def left_out_log_proba(self, Z: FloatArray, codes: np.ndarray, mass: FloatArray | float = 1.0) -> FloatArray:
         """Return the same for training samples of classes ``codes``, each under the models without it."""
-        pairs = [model.leave_out(model.distances(Z), codes) for model in self.models]
-        return average([m.moderated_log_proba(*left_out) for m, left_out in zip(self.models, pairs, strict=True)])
+        pairs = [model.leave_out(model.distances(Z), codes, mass) for model in self.models]
+        found = [m.moderated_log_proba(*left_out) for m, left_out in zip(self.models, pairs, strict=True)]
+        return average(found, self._weights)
 
     def nominal_log_proba(self, Z: FloatArray) -> FloatArray:
         """Return log posteriors with the moments taken as exact."""
-        return average([model.nominal_log_proba(model.distances(Z)) for model in self.models])
+        return average([model.nominal_log_proba(model.distances(Z)) for model in self.models], self._weights)
 
     def log_density(self, Z: FloatArray) -> FloatArray:
-        """Return the log density of samples under all classes together."""
-        joint = np.concatenate([model.log_joint(model.distances(Z)) for model in self.models])
-        return logsumexp(joint, axis=0) - np.log(len(self.models), dtype=joint.dtype)
+        """Return the logarithm of the mean of the models' densities of all classes together."""
+        found = [model.log_density(model.distances(Z)) for model in self.models]
+        return logsumexp(found, axis=0) - np.log(len(found), dtype=found[0].dtype)
 
     def typicality(self, Z: FloatArray) -> FloatArray:
         """Return the p-value of the distance to the nearest class, by the model that assumes least."""
@@ -128,8 +154,9 @@ def fit_gaussians(
     return Gaussians(moments, factors, shared_factor)
 
 
-def average(log_probas: list[FloatArray]) -> FloatArray:
-    """Return the logarithm of the mean of probabilities."""
+def average(log_probas: Sequence[FloatArray], weights: FloatArray) -> FloatArray:
+    """Return the logarithm of the weighted mean of probabilities."""
     if len(log_probas) == 1:
         return log_probas[0]
-    return np.logaddexp(*log_probas) - np.log(2, dtype=log_probas[0].dtype)
+    log_weights = np.log(weights).astype(log_probas[0].dtype)
+    return np.logaddexp(*(log_proba + each for log_proba, each in zip(log_probas, log_weights, strict=True)))

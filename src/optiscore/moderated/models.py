@@ -9,7 +9,7 @@ from copy import copy
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import digamma, fdtrc, stdtrit
+from scipy.special import digamma, fdtrc, logsumexp, stdtrit
 
 from ..moments.factors import Factor
 from ..numerics.distances import ClassDistances, SharedDistances
@@ -34,6 +34,9 @@ class GaussianModel(ABC):
     def __init__(self, class_count: FloatArray, log_priors: FloatArray, means: FloatArray) -> None:
         self.class_count, self.log_priors, self.means = class_count, log_priors, means
         self.n_classes, self.n_features = means.shape
+
+    #: So much of a logarithm of densities counts; T is that of the log odds divided by it.
+    sharpness = 1.0
 
     #: Logarithms of the determinants of the covariances, one per class.
     logdets: FloatArray
@@ -73,12 +76,18 @@ class GaussianModel(ABC):
         """Return the probability, for each class, that a new sample of it is as far away."""
 
     @abstractmethod
-    def leave_out(self, alpha: FloatArray, codes: np.ndarray) -> LeftOut:
+    def leave_out(self, alpha: FloatArray, codes: np.ndarray, mass: FloatArray | float = 1.0) -> LeftOut:
         """Return training samples of classes ``codes``, at the distances alpha, each under the model without it.
 
-        Shrinkage and its target stay as they are: the result is within some percent of what refitting gives. A class of
-        one sample has no density without it.
+        So much of its weight is taken. Shrinkage and its target stay as they are: the result is within some percent of
+        what refitting gives. A class of one sample has no density without it.
         """
+
+    def with_sharpness(self, sharpness: float) -> "GaussianModel":
+        """Return the same model, of whose log densities another part counts."""
+        model = copy(self)
+        model.sharpness = sharpness
+        return model
 
     def variances(self, alpha: FloatArray, top: np.ndarray) -> FloatArray:
         """Return variances of the log odds of one class per sample against each class."""
@@ -86,9 +95,15 @@ class GaussianModel(ABC):
         return self.variance(alpha_top, alpha, top, np.arange(self.n_classes)[:, None])
 
     def log_joint(self, alpha: FloatArray) -> FloatArray:
-        """Return log prior plus log density of each class."""
+        """Return log prior plus log density of each class, of which the sharpness counts."""
+        half = 0.5 * self.sharpness
+        constants = self.log_priors - half * self.logdets - half * self.n_features * LOG_2PI
+        return constants.astype(alpha.dtype)[:, None] - alpha.dtype.type(half) * alpha
+
+    def log_density(self, alpha: FloatArray) -> FloatArray:
+        """Return the log density of all classes together."""
         constants = self.log_priors - 0.5 * self.logdets - 0.5 * self.n_features * LOG_2PI
-        return constants.astype(alpha.dtype)[:, None] - 0.5 * alpha
+        return logsumexp(constants.astype(alpha.dtype)[:, None] - alpha.dtype.type(0.5) * alpha, axis=0)
 
     def nominal_log_proba(self, alpha: FloatArray) -> FloatArray:
         """Return log posteriors with the moments taken as exact."""
@@ -104,7 +119,7 @@ class GaussianModel(ABC):
         log_odds = log_joint.max(axis=0) - log_joint
         # Beyond any number of samples, the variance may exceed the range of numbers: the log odds are then 0.
         with np.errstate(over="ignore"):
-            kappa = log_odds / np.sqrt(1 + (np.pi / 8) * self.variances(alpha, top))
+            kappa = log_odds / np.sqrt(1 + (np.pi / 8) * self.sharpness**2 * self.variances(alpha, top))
         return normalise(-np.nan_to_num(kappa, copy=False, nan=0.0))
 
     def moderated_gradients(self, X: FloatArray, alpha: FloatArray, asked: np.ndarray) -> FloatArray:
@@ -117,10 +132,11 @@ class GaussianModel(ABC):
         top, every = log_joint.argmax(axis=0), np.arange(self.n_classes)[:, None]
         log_odds, alpha_top = log_joint.max(axis=0) - log_joint, alpha[top, columns]
         with np.errstate(over="ignore"):
-            spread = 1 + (np.pi / 8) * self.variances(alpha, top)
+            s, slopes = self.sharpness, self.variance_slopes(alpha_top, alpha, top, every)
+            spread = 1 + (np.pi / 8) * s**2 * self.variances(alpha, top)
             by_top, by_own = (
-                np.where(every == top, 0.0, (sign - log_odds * (np.pi / 16) * slope / spread) / np.sqrt(spread))
-                for sign, slope in zip((-0.5, 0.5), self.variance_slopes(alpha_top, alpha, top, every), strict=True)
+                np.where(every == top, 0.0, (half - log_odds * (np.pi / 16) * s**2 * slope / spread) / np.sqrt(spread))
+                for half, slope in zip((-0.5 * s, 0.5 * s), slopes, strict=True)
             )
             p = np.exp(self.moderated_log_proba(alpha, log_joint))
         found = np.zeros((len(asked), *X.shape))
@@ -133,11 +149,13 @@ class GaussianModel(ABC):
                 found += np.where(top == c, of_top, 0.0)[:, :, None] * gradient
         return found + mean
 
-    def _others_in_class(self, codes: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return sizes k of the classes of samples, k - 1 or at least 1, and the logarithm of (k - 1)/k."""
+    def _others_in_class(
+        self, codes: np.ndarray, mass: FloatArray | float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sizes k of the classes of samples, k - mass or at least the mass, and the logarithm of 1 - mass/k."""
         k = self.class_count[codes]
         with np.errstate(divide="ignore"):
-            return k, np.maximum(k - 1, 1), np.log(np.maximum(k - 1, 0) / k)
+            return k, np.maximum(k - mass, mass), np.log(np.maximum(k - mass, 0) / k)
 
 
 class OwnModel(GaussianModel):
@@ -207,17 +225,17 @@ class OwnModel(GaussianModel):
         model.logdets = logdets
         return model, shrunk_distances(alpha, (n - d - 2) / n, d / n)
 
-    def leave_out(self, alpha: FloatArray, codes: np.ndarray) -> LeftOut:
+    def leave_out(self, alpha: FloatArray, codes: np.ndarray, mass: FloatArray | float = 1.0) -> LeftOut:
         """S without x is k/(k - 1) (S - (1 - s) v v'/(k - 1)), v = x - m, and x is k/(k - 1) v away from the mean."""
         rows, d = np.arange(len(codes)), self.n_features
-        k, fewer, log_fraction = self._others_in_class(codes)
-        kept = noise_fraction(self.effective_features, self.mean_distance)[codes]
+        k, fewer, log_fraction = self._others_in_class(codes, mass)
+        kept = mass * noise_fraction(self.effective_features, self.mean_distance)[codes]
         own = alpha[codes, rows]
         remains = np.maximum(1 - kept * own / fewer, SMALLEST_FRACTION)
         left = alpha.copy()
         left[codes, rows] = k / fewer * own / remains
         log_joint = self.log_joint(left)
-        log_joint[codes, rows] += log_fraction - 0.5 * (d * np.log(k / fewer) + np.log(remains))
+        log_joint[codes, rows] += log_fraction - 0.5 * self.sharpness * (d * np.log(k / fewer) + np.log(remains))
         return LeftOut(left, log_joint)
 
     def critical_ratio(
@@ -313,15 +331,15 @@ class SharedModel(GaussianModel):
         model.gaps = gaps
         return model, shrunk_distances(alpha, np.full(self.n_classes, fraction), d / n_c)
 
-    def leave_out(self, alpha: FloatArray, codes: np.ndarray) -> LeftOut:
+    def leave_out(self, alpha: FloatArray, codes: np.ndarray, mass: FloatArray | float = 1.0) -> LeftOut:
         """S without x is n/(n - 1) (S - g v v'), v = x - m and g = (1 - s) k/((k - 1) n); x moves only its own mean."""
         rows, n = np.arange(len(codes)), self.n
-        k, fewer, log_fraction = self._others_in_class(codes)
-        g = noise_fraction(self.effective_features, self.mean_distance) * k / (fewer * n)
+        k, fewer, log_fraction = self._others_in_class(codes, mass)
+        g = mass * noise_fraction(self.effective_features, self.mean_distance) * k / (fewer * n)
         own = alpha[codes, rows]
         remains = np.maximum(1 - g * own, SMALLEST_FRACTION)
         cross = 0.5 * (alpha + own - self.gaps[:, codes])
-        left = (n - 1) / n * (alpha + g * cross**2 / remains)
+        left = (n - mass) / n * (alpha + g * cross**2 / remains)
         left[codes, rows] *= (k / fewer) ** 2
         log_joint = self.log_joint(left)
         log_joint[codes, rows] += log_fraction
