@@ -7,6 +7,7 @@ from kinds import blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from optiscore import (
     KernelDiscriminantClassifier,
@@ -74,8 +75,23 @@ def test_certified_regions(fitted):
 
 def test_other_estimators_are_refused(fitted):
     _, X, y = fitted
-    with pytest.raises(ValueError, match="got LogisticRegression"):
-        RiskCoverageDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
+    with pytest.raises(ValueError, match="must be a classifier with probabilities, got LinearSVC"):
+        RiskCoverageDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("classifier", [LogisticRegression(), ModeratedDiscriminantAnalysis()])
+def test_risk_and_coverage_of_any_classifier_are_by_its_probabilities(classifier, fitted):
+    _, X, y = fitted
+    model = make_pipeline(StandardScaler(), classifier).fit(X, y)
+    display = RiskCoverageDisplay.from_estimator(model, X, y)
+    assert display.name == type(classifier).__name__
+    assert display.risk[-1] == pytest.approx(1 - model.score(X, y))
+
+
+def test_intervals_of_any_origin_are_drawn():
+    display = ProbaIntervalDisplay.from_predictions([0.1, 0.0], [0.9, 0.3], [0.5, 0.2], name="late")
+    assert display.lower.tolist() == [0.0, 0.1]
+    assert display.ax_.get_ylabel() == "probability of late"
 
 
 @pytest.fixture(params=["classifier", "pipeline"])

@@ -10,9 +10,11 @@ from sklearn.utils.validation import validate_data
 
 from ..numerics.blocks import map_blocks
 from ..numerics.types import BoolArray, FloatArray
+from ..trust.limits import least_probability
 from ..trust.probabilities import check_level, most_probable
 from ..trust.proportions import ClassProportions, estimate_proportions
 from ..trust.sets import Utility, best_sets, sets_at_level
+from .answer_table import AnswerTable
 from .results import Results
 
 
@@ -97,6 +99,11 @@ class ProbabilisticAnswers(Answers):
     loo_codes_: np.ndarray
     loo_weights_: FloatArray
     loo_priors_: FloatArray
+    #: With these, and `typicality` where there is a limit to it, `answers` puts all together.
+    predict_proba_interval: Callable[..., tuple[FloatArray, FloatArray]]
+    stability: Callable[..., FloatArray]
+    typicality: Callable[..., FloatArray]
+    typicality_limit_: float | None
 
     def predict_set(
         self,
@@ -144,6 +151,57 @@ class ProbabilisticAnswers(Answers):
         left_out, weights = self._left_out(self.priors_)
         weights = weights * (self.priors_ / self._fractions())[self.loo_codes_]
         return sets_at_level(proba, left_out.T, self.loo_codes_, weights, level, by_class=by_class).T
+
+    def answers(
+        self, X: ArrayLike, *, confidence_level: float = 0.9, target_accuracy: float | None = 0.9
+    ) -> AnswerTable:
+        """Return everything that is said of samples, as one table.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        confidence_level : float, default=0.9
+            Level of the intervals and sets.
+        target_accuracy : float, default=0.9
+            Part of the decisions that shall be right: whose probability is below the limit at which so many decisions
+            on left-out training samples were right goes to a person. None decides about all.
+
+        Returns
+        -------
+        AnswerTable
+            "label", "probability" of it, "low" and "high" (`predict_proba_interval`), "stability", "set" (tuples of
+            labels, `predict_set`), "typicality", "abstain" and "why". Samples that are less typical than ninety-nine of
+            a hundred training samples were go to a person, too.
+        """
+        proba = self.predict_proba(X)
+        codes = most_probable(np.log(np.maximum(proba, np.finfo(proba.dtype).tiny)).T)
+        probability, named = proba[np.arange(len(proba)), codes], self.predict_set(X, confidence_level)
+        low, high = self.predict_proba_interval(X, confidence_level, classes="predicted")
+        sets = np.empty(len(proba), dtype=object)
+        sets[:] = [tuple(self.classes_[row].tolist()) for row in named]
+        columns: dict[str, np.ndarray] = {"label": self.classes_.take(codes), "probability": probability}
+        columns |= {"low": low, "high": high, "stability": self.stability(X), "set": sets}
+        limit, remark = self._probability_limit(target_accuracy)
+        why = np.where(probability < limit, "too uncertain", "").astype(object)
+        if getattr(self, "typicality_limit_", None) is not None:
+            columns["typicality"] = self.typicality(X)
+            strange = columns["typicality"] < self.typicality_limit_
+            why[strange & (why == "")] = "unlike the training rows"
+        return AnswerTable({**columns, "abstain": why != "", "why": why.astype(str)}, remark)
+
+    def _probability_limit(self, target_accuracy: float | None) -> tuple[float, str]:
+        """Return the limit below which left-out samples would have gone to a person, and what is to be said of it."""
+        if target_accuracy is None:
+            return 0.0, "Every row is decided whose typicality is not too small."
+        target = check_level(target_accuracy, "target_accuracy")
+        left_out, weights = self._left_out(self.priors_)
+        weights = weights * (self.priors_ / self._fractions())[self.loo_codes_]
+        limit = least_probability(left_out.max(axis=1), left_out.argmax(axis=1) == self.loo_codes_, weights, target)
+        if np.isinf(limit):
+            return limit, f"No limit reaches {100 * target:g} % right decisions on left-out training rows."
+        decided = f"from a probability of {limit:.3f} on" if limit else "whatever the probability"
+        return limit, f"Decided {decided}: {100 * target:g} % right on left-out training rows."
 
     def estimate_priors(self, X: ArrayLike) -> ClassProportions:
         """Estimate the proportions of the classes among new samples without labels.

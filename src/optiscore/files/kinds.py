@@ -177,6 +177,7 @@ _LEFT_OUT = {
     "loo_weights_": numbers("n", 0),
     "loo_priors_": numbers("K", 0, 1, sums_to_one=True),
     "priors_": numbers("K", 0, 1, sums_to_one=True),
+    "typicality_limit_": Number(0, 1, may_be_none=True),
 }
 _MODERATED = Members(
     {"classes_": LABELS, **{f"{name}_": kind for name, kind in _MOMENTS.items()}},

@@ -16,6 +16,7 @@ from ..moderated.power import PowerTransform, fit_power
 from ..moments.labelled import TrainingSet
 from ..moments.subsets import stratified
 from ..numerics.types import FloatArray
+from ..trust.limits import UNTYPICAL, lower_quantile
 from ..trust.probabilities import check_level
 from .influence import MOST_ROWS, InfluencedMixture, SamplingRows
 from .mixture import KernelMixture, KernelModel, LogLoss, best_first, mix, weights_of
@@ -111,6 +112,8 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     typicality_ : TypicalityModel or None
         Gaussian classes of the features themselves, for `typicality`; None for more than 1,000 features, whose
         covariances would take most of the time and of the model.
+    typicality_limit_ : float or None
+        One of a hundred left-out training samples is less typical.
 
     See Also
     --------
@@ -214,11 +217,15 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             loo_proba = np.exp(log_proba).T
             loo_log_loss = mean_log_loss(loo_proba, problem.left_out_codes, problem.weights)
             some = rows[order] if len(rows) <= _TYPICAL else rows[stratified(codes[rows], _TYPICAL, 2, seed).rows]
+            typicality_model, typicality_limit = None, None
+            if training.X.shape[1] <= _WIDE:
+                typicality_model, typicality_limit = _typicality_model(training.take(some))
             return self._keep(
                 classes_=labels,
                 mixture_=mixture,
                 sampling_rows_=_sampling_rows(training.X, problem, trials),
-                typicality_=None if training.X.shape[1] > _WIDE else _typicality_model(training.take(some)),
+                typicality_=typicality_model,
+                typicality_limit_=typicality_limit,
                 temperature_=temperature,
                 loo_indices_=rows[order],
                 loo_proba_=loo_proba[order],
@@ -373,9 +380,11 @@ def _sampling_rows(X: FloatArray, problem: Problem, trials: Sequence[Trial]) -> 
     return SamplingRows(points, [trial.errors[some] for trial in trials], ridges, part)
 
 
-def _typicality_model(training: TrainingSet) -> TypicalityModel:
-    """Return Gaussian classes with covariances of their own, of features that look Gaussian."""
+def _typicality_model(training: TrainingSet) -> tuple[TypicalityModel, float]:
+    """Return Gaussian classes with covariances of their own, of features that look Gaussian, and the limit for rows."""
     power = fit_power(training.X.astype(np.float64, copy=False), None)
-    classes = training._replace(X=power.transform(training.X)).by_class()
+    mapped = training._replace(X=power.transform(training.X).astype(np.float64, copy=False))
     counts = np.bincount(training.codes, minlength=len(training.labels))
-    return TypicalityModel(power, fit_gaussians(classes, counts / counts.sum(), "own"))
+    gaussians = fit_gaussians(mapped.by_class(), counts / counts.sum(), "own")
+    typicality = gaussians.left_out_typicality(mapped.X, mapped.codes)
+    return TypicalityModel(power, gaussians), lower_quantile(typicality, np.ones(len(typicality)), UNTYPICAL)

@@ -16,6 +16,7 @@ from ..moments.labelled import ClassData, TrainingSet
 from ..moments.subsets import stratified
 from ..numerics.arrays import take_rows, to_host
 from ..numerics.types import FloatArray
+from ..trust.limits import UNTYPICAL, lower_quantile
 from .answers import MappedGaussians, ModeratedAnswers, check_mapped
 from .gaussians import fit_gaussians
 from .power import PowerTransform, fit_power
@@ -90,6 +91,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
         What each of them stands for.
     loo_priors_ : ndarray of shape (n_classes,)
         The class probabilities that `loo_proba_` is for.
+    typicality_limit_ : float
+        One of a hundred left-out training samples is less typical.
     feature_map_ : PowerTransform, transformer or None
         The fitted map; its method ``transform`` maps samples.
 
@@ -262,6 +265,8 @@ class ModeratedDiscriminantAnalysis(ModeratedAnswers):
                 gaussians = gaussians.weighed(*weigh_models(gaussians.models, Z, codes, weights, mass))
             proba = np.exp(gaussians.left_out_log_proba(Z, codes, mass)).T
             left_out = {"loo_proba_": proba, "loo_codes_": codes, "loo_weights_": weights, "loo_priors_": priors}
+            typicality = gaussians.left_out_typicality(Z, codes, mass)
+            left_out["typicality_limit_"] = lower_quantile(typicality, weights, UNTYPICAL)
         moments = {f"{name}_": value for name, value in gaussians.moments._asdict().items()}
         model = MappedGaussians(feature_map, gaussians)
         return self._keep(classes_=labels, feature_map_=feature_map, _model=model, **moments, **left_out)

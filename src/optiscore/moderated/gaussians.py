@@ -105,6 +105,11 @@ class Gaussians:
         model = self.models[0]
         return model.tail_probability(model.distances(Z).astype(np.float64, copy=False)).max(axis=0)
 
+    def left_out_typicality(self, Z: FloatArray, codes: np.ndarray, mass: FloatArray | float = 1.0) -> FloatArray:
+        """Return the same for training samples of classes ``codes``, each under the model without it."""
+        model = self.models[0]
+        return model.tail_probability(model.leave_out(model.distances(Z), codes, mass).alpha).max(axis=0)
+
 
 def fit_gaussians(
     classes: Sequence[ClassData],

@@ -93,16 +93,63 @@ class ProbaIntervalDisplay:
         moderated = model.predict_proba(samples)[:, column]
         nominal = model.nominal_proba(samples)[:, column] if hasattr(model, "nominal_proba") else moderated
         lower, upper = (end[:, column] for end in model.predict_proba_interval(samples, confidence_level))
-        order = np.lexsort((nominal, moderated))
+        return cls.from_predictions(
+            lower,
+            upper,
+            moderated,
+            nominal=nominal,
+            confidence_level=confidence_level,
+            name=str(labels[column]),
+            ax=ax,
+            **keywords,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        proba: ArrayLike,
+        *,
+        nominal: ArrayLike | None = None,
+        confidence_level: float = 0.9,
+        name: str = "the class",
+        ax: Any = None,
+        **keywords: Any,
+    ) -> Self:
+        """Plot probabilities of one class and their intervals, wherever they come from.
+
+        Parameters
+        ----------
+        lower, upper, proba : array-like of shape (n_samples,)
+            Ends of the intervals, and probabilities.
+        nominal : array-like of shape (n_samples,), default=None
+            Probabilities with the moments taken as exact, if the classifier has them.
+        confidence_level : float, default=0.9
+            Level of the intervals.
+        name : str, default="the class"
+            Name of the class.
+        ax : matplotlib axes, default=None
+            Where to draw; None makes a new figure.
+        **keywords : dict
+            For `plot`.
+
+        Returns
+        -------
+        ProbaIntervalDisplay
+        """
+        moderated = np.asarray(proba)
+        low, high, plain = np.asarray(lower), np.asarray(upper), moderated if nominal is None else np.asarray(nominal)
+        order = np.lexsort((plain, moderated))
         if len(order) > _MAX_SHOWN:
             order = order[np.linspace(0, len(order) - 1, _MAX_SHOWN).round().astype(int)]
         display = cls(
-            lower[order],
-            upper[order],
-            nominal=nominal[order],
+            low[order],
+            high[order],
+            nominal=plain[order],
             moderated=moderated[order],
             confidence_level=confidence_level,
-            name=str(labels[column]),
+            name=name,
         )
         return display.plot(ax=ax, **keywords)
 

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
 
 from ..metrics import area_under_risk_coverage, risk_coverage_curve
 from ..numerics.types import FloatArray
@@ -33,11 +34,11 @@ class RiskCoverageDisplay:
 
     Examples
     --------
-    >>> from optiscore import OptimisticScoreClassifier
+    >>> from optiscore import KernelDiscriminantClassifier
     >>> from optiscore.plotting import RiskCoverageDisplay
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = OptimisticScoreClassifier(decision_rule="minimax").fit(X[::2], y[::2])
+    >>> model = KernelDiscriminantClassifier("short").fit(X[::2], y[::2])
     >>> display = RiskCoverageDisplay.from_estimator(model, X[1::2], y[1::2])  # doctest: +SKIP
     """
 
@@ -48,11 +49,11 @@ class RiskCoverageDisplay:
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, name: str | None = None, ax: Any = None, **keywords: Any
     ) -> Self:
-        """Plot the curve of a fitted classifier with certificates.
+        """Plot the curve of a fitted classifier, by its certified factors or else by its largest probabilities.
 
         Parameters
         ----------
-        estimator : OptimisticScoreClassifier or OptimisticScoreClassifierCV
+        estimator : classifier
             Fitted classifier, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
             Samples.
@@ -69,10 +70,16 @@ class RiskCoverageDisplay:
         -------
         RiskCoverageDisplay
         """
-        classifier, samples = classifier_and_samples(estimator, X)
-        confidence = classifier.certified_factor(samples)
-        name = type(classifier).__name__ if name is None else name
-        return cls.from_predictions(y, classifier.predict(samples), confidence, name=name, ax=ax, **keywords)
+        last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        name = type(last).__name__ if name is None else name
+        if hasattr(last, "certified_factor"):
+            classifier, samples = classifier_and_samples(estimator, X)
+            predicted, confidence = classifier.predict(samples), classifier.certified_factor(samples)
+        elif hasattr(estimator, "predict_proba"):
+            predicted, confidence = estimator.predict(X), estimator.predict_proba(X).max(axis=1)
+        else:
+            raise ValueError(f"estimator must be a classifier with probabilities, got {type(last).__name__}.")
+        return cls.from_predictions(y, predicted, confidence, name=name, ax=ax, **keywords)
 
     @classmethod
     def from_predictions(

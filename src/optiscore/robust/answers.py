@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn import __version__ as sklearn_version
 from sklearn.utils.validation import validate_data
 
+from ..estimators.answer_table import AnswerTable
 from ..estimators.answers import Answers
 from ..estimators.validation import resolve_priors
 from ..moments.factors import factorise
@@ -240,6 +241,26 @@ class WorstCaseAnswers(Answers):
             )
 
         return Assessment(*self._map(X, everything, "assess"))
+
+    def answers(self, X: ArrayLike) -> AnswerTable:
+        """Return everything that is said of samples, as one table.
+
+        Returns
+        -------
+        AnswerTable
+            "label", "probability" of it, "low" and "high" (`predict_proba_bounds`), "set" (tuples of labels,
+            `undominated`), "certified factor", "abstain" where this is below 1, and "why".
+        """
+        said, rows = self.assess(X), np.arange(len(np.asarray(X)))
+        labels, predicted = to_host_always(self.classes_), to_host_always(said.predicted)
+        proba, low, high = (to_host_always(each)[rows, predicted] for each in (said.proba, said.lower, said.upper))
+        sets = np.empty(len(rows), dtype=object)
+        sets[:] = [tuple(labels[row].tolist()) for row in to_host_always(said.undominated)]
+        factor = to_host_always(said.certified_factor)
+        why = np.where(factor < 1, "other moments give another label", "")
+        columns = {"label": labels.take(predicted), "probability": proba, "low": low, "high": high, "set": sets}
+        columns |= {"certified factor": factor, "abstain": factor < 1, "why": why}
+        return AnswerTable(columns, "Decided where no moments within the radii give another label.")
 
     def _map(self, X: ArrayLike, function: Callable[[Array], Any], method: str = "predict") -> Any:
         """Return a function of blocks of samples for all of them, numbers where the samples are."""
