@@ -246,5 +246,5 @@ def test_bad_labels_are_named():
         KernelDiscriminantMap().fit(X, np.zeros(len(X)))
     with pytest.raises(ValueError, match="cannot be compared"):
         KernelDiscriminantMap().fit(X, np.array(["a", None] * (len(X) // 2), dtype=object))
-    with pytest.raises(TypeError):
-        KernelDiscriminantMap().fit(X, y, sample_weight=np.ones(len(X)))
+    with pytest.raises(ValueError, match="sample_weight"):
+        KernelDiscriminantMap().fit(X, y, sample_weight=np.full(len(X), np.nan))

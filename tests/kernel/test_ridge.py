@@ -7,7 +7,7 @@ from kinds import blobs
 from optiscore.kernel.cholesky_ridge import ExactRidge, ThinRidge
 from optiscore.kernel.kernels import KERNELS
 from optiscore.kernel.scalings import SCALINGS
-from optiscore.kernel.spectral_ridge import Spectrum, contrasts
+from optiscore.kernel.spectral_ridge import Masses, Spectrum, contrasts
 
 RIDGES = np.array([1e-5, 1e-3, 0.1, 10.0])
 X, y = blobs(3, n=50, d=4)
@@ -44,7 +44,7 @@ def thin_ridge(kernel, rows, anchors, bandwidth, left_out=None):
     centred = T - T.mean(axis=0)
     places = np.arange(len(rows)) if left_out is None else left_out
     compare = kernel.against(anchors, bandwidth)
-    return ThinRidge(compare, anchors, lambda part: (rows[part], centred[part]), len(rows), places)
+    return ThinRidge(compare, anchors, lambda part: (rows[part], centred[part]), Masses(None, len(rows)), places)
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)
@@ -122,3 +122,37 @@ def test_all_rows_as_landmarks_are_all_rows():
     thin, exact = thin_ridge(kernel, X, X, 1.0), exact_ridge(kernel, X, 1.0)
     for ridge in (0.01, 1.0):
         np.testing.assert_allclose(thin.fit(ridge).left_out, exact.fit(ridge).left_out, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["spectral", "thin spectral", "Cholesky", "thin Cholesky"])
+def test_weights_are_repetitions_that_are_left_out_together(kind):
+    """The oracle repeats rows, and leaves all copies of one out."""
+    rng = np.random.default_rng(0)
+    rows, weight = rng.normal(size=(30, 2)), rng.integers(1, 4, 30).astype(float)
+    targets = (rows[:, :1] + rng.normal(size=(30, 1)) > 0).astype(float)
+    kernel, mass, ridge = KERNELS["rbf-1"], weight[:, None], 0.1
+    K, masses = kernel(rows, rows, 1.5), Masses(mass, 30)
+    centred = targets - np.average(targets, axis=0, weights=weight)
+    if kind == "spectral":
+        spectrum = Spectrum.exact(K.copy(), mass)
+    elif kind == "thin spectral":
+        spectrum = Spectrum.thin(K.copy(), K, mass)
+    if "spectral" in kind:
+        left_out, absolute = spectrum.ridge_path(targets, np.array([ridge])).left_out[0], spectrum.absolute_ridge(ridge)
+    else:
+        compare = kernel.against(rows, 1.5)
+        thin = ThinRidge(compare, rows, lambda part: (rows[part], centred[part]), masses, np.arange(30))
+        fitted = thin if "thin" in kind else ExactRidge(K.copy(), centred, mass)
+        fit = fitted.fit(ridge, change=True)
+        left_out, absolute = fit.left_out, ridge * fitted.mean_eigenvalue
+        near = fitted.fit(ridge * 1.0001)
+        np.testing.assert_allclose(fit.change, (near.left_out - left_out) / np.log(1.0001), rtol=1e-2, atol=1e-5)
+    places = np.repeat(np.arange(30), weight.astype(int))
+    for i in (0, 7, 20):
+        others = places[places != i]
+        n = len(others)
+        center = np.eye(n) - 1 / n
+        G = center @ K[np.ix_(others, others)] @ center
+        dual = np.linalg.solve(G + absolute * np.eye(n), targets[others] - targets[others].mean(axis=0))
+        expected = (K[i, others] - K[np.ix_(others, others)].mean(axis=0)) @ center @ dual
+        np.testing.assert_allclose(left_out[i], expected, rtol=2e-4 if "thin" in kind else 1e-8)

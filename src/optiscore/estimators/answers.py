@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from ..numerics.blocks import map_blocks
+from ..numerics.blocks import map_blocks, threads_at_most
 from ..numerics.types import BoolArray, FloatArray
 from ..trust.limits import least_probability
 from ..trust.probabilities import check_level, most_probable
@@ -41,7 +41,8 @@ class Answers(ClassifierMixin, Results):  # type: ignore[misc] # scikit-learn ha
             self._check_fitted()
         samples = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         width, operations = self._model.cost
-        found = map_blocks(function, samples, width=width, operations=operations)
+        with threads_at_most(getattr(self, "n_jobs", None)):
+            found = map_blocks(function, samples, width=width, operations=operations)
         return tuple(part.T for part in found) if isinstance(found, tuple) else found.T
 
     def _decide(self, samples: FloatArray) -> np.ndarray:

@@ -69,11 +69,12 @@ def _mixture(model: Any) -> None:
 def _kernel(model: Any) -> None:
     """As many probabilities as there were training rows."""
     gaussians = model.mixture_.models[0].coordinate_models.gaussians
-    if len(model.loo_proba_) != gaussians.moments.class_count.sum():
+    rows = getattr(model, "sampling_rows_", None)
+    weighs_alike = rows is None or rows.mass is None
+    if weighs_alike and len(model.loo_proba_) != gaussians.moments.class_count.sum():
         raise RefusedError("loo_proba_ must be of the length of the training rows")
     if len(model.mixture_.models) != len(model.maps_["weight"]) or len(model.classes_) != len(gaussians.moments.priors):
         raise RefusedError("maps_ and classes_ must go with mixture_")
-    rows = getattr(model, "sampling_rows_", None)
     if rows is None:
         return
     widths = [each.expansion.coefficients.shape[1] for each in model.mixture_.models]
@@ -90,7 +91,9 @@ def _weighted(model: Any) -> None:
 
 
 def _sampling_rows(model: Any) -> None:
-    """Errors of each map, for each row."""
+    """Errors of each map, for each row, and a weight for each if there are any."""
+    if model.mass is not None and len(model.mass) != len(model.points):
+        raise RefusedError("mass must have a weight for each of points")
     if len(model.errors) != len(model.ridges):
         raise RefusedError("errors and ridges must go together")
     for errors in model.errors:
@@ -361,7 +364,11 @@ _ALL = (
     Kind(
         "sampling rows",
         "kernel.influence.SamplingRows",
-        Members({"points": numbers("n d"), "ridges": numbers("m", 0), "part": Number(0, 1)}, together=_sampling_rows),
+        Members(
+            {"points": numbers("n d"), "ridges": numbers("m", 0), "part": Number(0, 1)},
+            {"mass": numbers("n", 0)},
+            together=_sampling_rows,
+        ),
     ),
     Kind(
         "kernel expansion",

@@ -1,7 +1,7 @@
 """Ridge regression on kernel features, one Cholesky factor per ridge: rows left out, and how they change with it."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -9,6 +9,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs
 
 from ..numerics.blocks import map_threads, n_threads
 from ..numerics.types import FloatArray
+from .spectral_ridge import Masses, center_and_weigh
 
 # What is added to the landmarks' own kernel matrix, relative to its diagonal, so that it has a Cholesky factor.
 _JITTER = 1e-7
@@ -39,33 +40,36 @@ class ExactRidge:
     coefficients and a_i/P_ii the error of row i by the regression without it.
     """
 
-    def __init__(self, kernel_matrix: FloatArray, T: FloatArray) -> None:
+    def __init__(self, kernel_matrix: FloatArray, T: FloatArray, mass: FloatArray | None = None) -> None:
         """Take over a kernel matrix, which is centred in place, and centred targets, of shape (n_rows, n_targets)."""
-        n = len(kernel_matrix)
-        self.means = kernel_matrix.mean(axis=0)
-        kernel_matrix -= self.means
-        kernel_matrix -= (self.means - self.means.mean())[:, None]
-        self.G, self._T, self.mean_eigenvalue = kernel_matrix, T, _positive(float(np.trace(kernel_matrix)) / n)
+        self.masses = masses = Masses(mass, len(kernel_matrix))
+        self.means = center_and_weigh(kernel_matrix, masses)
+        self.G, self._T = kernel_matrix, T
+        self.mean_eigenvalue = _positive(float(np.trace(kernel_matrix)) / masses.total)
         # Centring makes constants an eigenvector of eigenvalue 0; a larger one keeps it apart from the others.
-        self.constant = 2 * n * self.mean_eigenvalue
-        self.G += self.constant / n
+        self.constant = 2 * masses.total * self.mean_eigenvalue
+        self.G += self.constant / masses.total * (masses.root * np.transpose(masses.root))
 
     def fit(self, ridge: float, n_rows: int | None = None, *, change: bool = False) -> RidgeFit:
         """Regression with the ridge times the mean eigenvalue; all rows are left out at once."""
-        n, absolute = len(self._T), ridge * self.mean_eigenvalue
+        masses, absolute = self.masses, ridge * self.mean_eigenvalue
         # LAPACK's arrays run the other way, which for a symmetric matrix is the same.
         lower = _cholesky(self.G.T.copy(order="F"), absolute)
-        a = _centred(dpotrs(lower, self._T, lower=True)[0])
-        slope_of_a = -_centred(dpotrs(lower, a, lower=True)[0]) if change else None
+        a = self._off_constants(dpotrs(lower, masses.root * self._T, lower=True)[0])
+        slope_of_a = -self._off_constants(dpotrs(lower, a, lower=True)[0]) if change else None
         P, _ = dpotri(lower, lower=True, overwrite_c=True)
         constant = absolute + self.constant
-        q = (np.diagonal(P) - 1 / (n * constant))[:, None]
-        error, slope = a / q, None
+        q = np.diagonal(P)[:, None] - masses.share / constant
+        error, slope = a / q / masses.root, None
         if slope_of_a is not None:
             squares = np.einsum("ij,ij->i", P, P) + np.einsum("ij,ij->j", P, P) - np.diagonal(P) ** 2
-            slope_of_q = (1 / (n * constant**2) - squares)[:, None]
-            slope = -absolute * (slope_of_a / q - a * slope_of_q / q**2)
-        return RidgeFit(a, self._T * (n / (n - 1)) - error, slope)
+            slope_of_q = masses.share / constant**2 - squares[:, None]
+            slope = -absolute * (slope_of_a / q - a * slope_of_q / q**2) / masses.root
+        return RidgeFit(masses.root * a, self._T / (1 - masses.share) - error, slope)
+
+    def _off_constants(self, a: FloatArray) -> FloatArray:
+        root = self.masses.root
+        return a - root * (np.sum(root * a, axis=0) / self.masses.total)
 
 
 class ThinRidge:
@@ -81,11 +85,11 @@ class ThinRidge:
         compare: Callable[[FloatArray], FloatArray],
         anchors: FloatArray,
         block: Callable[[slice], tuple[FloatArray, FloatArray]],
-        n: int,
+        masses: Masses,
         left_out: np.ndarray,
     ) -> None:
-        """Sum over n rows and their centred targets, block by block; rows at some places will be left out."""
-        m = len(anchors)
+        """Sum over rows and their centred targets, block by block; rows at some places will be left out."""
+        m, n = len(anchors), masses.n
         K = compare(anchors)
         self._L = _cholesky(np.asfortranarray(K), _JITTER * float(np.trace(K)) / m)
         # Columns are rows of samples, as LAPACK wants them.
@@ -96,52 +100,65 @@ class ThinRidge:
             part = slice(start, min(start + step, n))
             rows, targets = block(part)
             C = np.concatenate(map_threads(compare, np.array_split(rows, threads), threads))
-            values += C.sum(axis=0)
+            here = masses.take(np.arange(n)[part])
+            values += here.total * here.mean(C)
             F = dtrtrs(self._L, C.T, lower=True, overwrite_b=True)[0]
-            gram = dsyrk(1.0, F, beta=1.0, c=gram, lower=True, overwrite_c=True)
-            sums += F.sum(axis=1)
-            products += F @ targets
             inside = (part.start <= left_out) & (left_out < part.stop)
             places = left_out[inside] - part.start
             features[:, inside], T[inside] = F[:, places], targets[places]
+            sums += here.total * here.mean(F.T)
+            if here.mass is not None:
+                F *= np.transpose(here.root)
+            gram = dsyrk(1.0, F, beta=1.0, c=gram, lower=True, overwrite_c=True)
+            products += F @ (here.root * targets)
         gram += np.tril(gram, -1).T
-        center, self.means = sums / n, values / n
-        self._gram, self._products, self._T, self._n = gram - n * center * center[:, None], products, T, n
+        self._total, self._left_out = masses.total, masses.take(left_out)
+        center, self.means = sums / self._total, values / self._total
+        self._gram, self._products, self._T = gram - self._total * center * center[:, None], products, T
         self._features = features
         self._features -= center[:, None]
-        self.mean_eigenvalue = _positive(float(np.trace(self._gram)) / n)
+        self.mean_eigenvalue = _positive(float(np.trace(self._gram)) / self._total)
 
     def fit(
         self, ridge: float, n_rows: int | None = None, n_anchors: int | None = None, *, change: bool = False
     ) -> RidgeFit:
         """Regression with the ridge times the mean eigenvalue; of the first rows that are left out, and landmarks."""
-        m, n = n_anchors, self._n
+        m, mass = n_anchors, self._left_out.mass
+        heavy: Any = 1.0 if mass is None else mass[:n_rows]
+        share = heavy / self._total
         gram, features, T = self._gram[:m, :m], self._features[:m, :n_rows], self._T[:n_rows]
-        absolute = ridge * _positive(float(np.trace(gram)) / n)
+        absolute = ridge * _positive(float(np.trace(gram)) / self._total)
         R = _cholesky(gram.copy(order="F"), absolute)
         b = dpotrs(R, self._products[:m], lower=True)[0]
         forward = dtrtrs(R, features, lower=True)[0]
-        outside = (1 - 1 / n - np.einsum("ij,ij->j", forward, forward))[:, None]
+        outside = 1 - share - heavy * np.einsum("ij,ij->j", forward, forward)[:, None]
         residual = T - features.T @ b
         error, slope = residual / outside, None
         if change:
             back = dtrtrs(R, forward, lower=True, trans=1)[0]
-            slope_of_outside = absolute * np.einsum("ij,ij->j", back, back)[:, None]
+            slope_of_outside = absolute * heavy * np.einsum("ij,ij->j", back, back)[:, None]
             slope = -absolute * (features.T @ dpotrs(R, b, lower=True)[0]) / outside
             slope += residual * slope_of_outside / outside**2
         coefficients = dtrtrs(self._L[:m, :m], b, lower=True, trans=1)[0]
-        return RidgeFit(coefficients, T * (n / (n - 1)) - error, slope)
+        return RidgeFit(coefficients, T / (1 - share) - error, slope)
 
 
-def inverse_of_centred(kernel_matrix: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
-    """Return mean kernel values, and (G + ridge)^(-1) off constants, of a matrix that is centred in place."""
-    exact, n = ExactRidge(kernel_matrix, np.zeros((len(kernel_matrix), 1))), len(kernel_matrix)
+def inverse_of_centred(
+    kernel_matrix: FloatArray, ridge: float, mass: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean kernel values, and (G + ridge)^(-1) off constants, of a matrix that is centred in place.
+
+    With weights of the rows, the ridge is divided by these.
+    """
+    exact = ExactRidge(kernel_matrix, np.zeros((len(kernel_matrix), 1)), mass)
+    root, total = exact.masses.root, exact.masses.total
     # A part of the rows of a map that nearly interpolates: rounding must not make the matrix indefinite.
     ridge = _positive(max(ridge, _JITTER * exact.mean_eigenvalue))
     lower = _cholesky(exact.G.T.copy(order="F"), ridge)
     P, _ = dpotri(lower, lower=True, overwrite_c=True)
     P += np.tril(P, -1).T
-    P -= 1 / (n * (ridge + exact.constant))
+    P -= 1 / (total * (ridge + exact.constant)) * (root * np.transpose(root))
+    P *= root * np.transpose(root)
     return exact.means, np.ascontiguousarray(P)
 
 
@@ -158,7 +175,3 @@ def _cholesky(matrix: FloatArray, ridge: float) -> FloatArray:
 def _positive(size: float) -> float:
     """Return a size, or 1 where it is 0 but for rounding: all rows are alike, and any ridge does."""
     return size if size > _ALIKE else 1.0
-
-
-def _centred(a: FloatArray) -> FloatArray:
-    return a - a.mean(axis=0)

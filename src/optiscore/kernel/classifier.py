@@ -9,12 +9,13 @@ from sklearn.utils import check_random_state
 
 from ..estimators.answers import ProbabilisticAnswers, check_classes
 from ..estimators.availability import only_if
-from ..estimators.validation import resolve_priors, validate_training
+from ..estimators.validation import check_priors, resolve_priors, validate_training
 from ..metrics import mean_log_loss
 from ..moderated.gaussians import Gaussians, fit_gaussians
 from ..moderated.power import PowerTransform, fit_power
 from ..moments.labelled import TrainingSet
 from ..moments.subsets import stratified
+from ..numerics.blocks import threads_at_most
 from ..numerics.types import FloatArray
 from ..trust.limits import UNTYPICAL, lower_quantile
 from ..trust.probabilities import check_level
@@ -69,6 +70,11 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         compared with; time then grows with the samples, and memory with the landmarks. "auto" compares up to 1,600
         samples with each other; beyond, there are 700 to 1,200 landmarks, and twice as many where these are better.
         None compares all samples with all.
+    priors : array-like of shape (n_classes,), dict or "equal", default=None
+        Class probabilities of predictions, in the order of `classes_`, by label, or all the same; None takes the
+        fractions of the training samples. As `with_priors`, after the fit.
+    n_jobs : int, default=None
+        Threads at most, -1 for all cores; None takes as many as are worth it.
     random_state : int, RandomState or None, default=0
         For the choice of rows, where there are more than 600, and for learning weights of the features: two fits with
         the same number are the same.
@@ -118,13 +124,15 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     See Also
     --------
     KernelDiscriminantMap : The map alone, for `ModeratedDiscriminantAnalysis` or any other classifier behind it.
-    ModeratedDiscriminantAnalysis : For streams, clusters, sample weights, and models that a person reads.
+    ModeratedDiscriminantAnalysis : For streams, clusters, and models that a person reads.
 
     Notes
     -----
     A fitted classifier holds training rows, and so do files of it: whoever has the model can read them. Predictions
-    cost a comparison with each of these rows for each map. There may be 1,000,000 training rows at most. There are no
-    sample weights: a row's weight and leaving the row out do not go together.
+    cost a comparison with each of these rows for each map. There may be 1,000,000 training rows at most.
+
+    *Weights of samples* act in scalings, regressions, moments, the weights of the maps and the temperature, and leaving
+    a row out takes all of its weight, exactly. The unit of distances and the weights of features are learned without.
 
     *Intervals* and *stability* cover sampling errors, of the maps by the jackknife and of the models behind them; they
     speak of what models of other samples of this size would say, not of the truth.
@@ -158,6 +166,8 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         relevance: bool | str = "auto",
         ridges: ArrayLike | None = None,
         max_landmarks: int | str | None = "auto",
+        priors: Any = None,
+        n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
@@ -167,10 +177,12 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         self.relevance = relevance
         self.ridges = ridges
         self.max_landmarks = max_landmarks
+        self.priors = priors
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn maps, the models behind them and their weights from labelled samples.
 
         Parameters
@@ -179,6 +191,9 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             Samples.
         y : array-like of shape (n_samples,)
             Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, of which only the ratios matter. A sample is left out with all of its weight: integers act as
+            repetitions that are left out together. Samples of weight 0 are left out altogether.
 
         Returns
         -------
@@ -189,12 +204,14 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         combinations = check_combinations(self.kernels, self.scalings)
         ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
         relevance = check_relevance(self.relevance)
+        if self.priors is not None:
+            check_priors(self.priors)
         # One seed from the caller's, so that every use of it is the same again.
         seed = int(check_random_state(self.random_state).randint(2**31))
-        with self._learning():
-            training = validate_training(self, X, y, None)
+        with self._learning(), threads_at_most(self.n_jobs):
+            training = validate_training(self, X, y, sample_weight)
             labels, codes = training.labels, training.codes
-            problem = pose(training.X, codes, len(labels), [each.scaling for each in combinations], ridges)
+            problem = pose(training, [each.scaling for each in combinations], ridges)
             problem, weights_of_columns = weigh_columns(problem, relevance, seed)
             problem, trials, table = search(
                 problem,
@@ -217,9 +234,9 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             loo_proba = np.exp(log_proba).T
             loo_log_loss = mean_log_loss(loo_proba, problem.left_out_codes, problem.weights)
             some = rows[order] if len(rows) <= _TYPICAL else rows[stratified(codes[rows], _TYPICAL, 2, seed).rows]
-            typicality_model, typicality_limit = None, None
+            typicality_model, typicality_limit, relative = None, None, training._replace(weight=problem.mass)
             if training.X.shape[1] <= _WIDE:
-                typicality_model, typicality_limit = _typicality_model(training.take(some))
+                typicality_model, typicality_limit = _typicality_model(relative.take(some))
             return self._keep(
                 classes_=labels,
                 mixture_=mixture,
@@ -232,7 +249,7 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
                 loo_codes_=codes[rows[order]],
                 loo_weights_=np.ones(len(rows)) if problem.weights is None else problem.weights[order],
                 loo_priors_=problem.fractions,
-                priors_=problem.fractions,
+                priors_=resolve_priors(self.priors, labels.tolist(), problem.fractions),
                 loo_log_loss_=loo_log_loss,
                 results_=table,
                 relevance_=weights_of_columns,
@@ -377,14 +394,16 @@ def _sampling_rows(X: FloatArray, problem: Problem, trials: Sequence[Trial]) -> 
     part = len(some) / n
     ridges = np.array([trial.absolute_ridge for trial in trials]) * part
     points = X[left_out[some]].astype(np.float64)
-    return SamplingRows(points, [trial.errors[some] for trial in trials], ridges, part)
+    mass = None if problem.mass is None else problem.mass[left_out[some]]
+    return SamplingRows(points, [trial.errors[some] for trial in trials], ridges, part, mass)
 
 
 def _typicality_model(training: TrainingSet) -> tuple[TypicalityModel, float]:
     """Return Gaussian classes with covariances of their own, of features that look Gaussian, and the limit for rows."""
-    power = fit_power(training.X.astype(np.float64, copy=False), None)
+    power, weight = fit_power(training.X.astype(np.float64, copy=False), training.weight), training.weight
     mapped = training._replace(X=power.transform(training.X).astype(np.float64, copy=False))
-    counts = np.bincount(training.codes, minlength=len(training.labels))
-    gaussians = fit_gaussians(mapped.by_class(), counts / counts.sum(), "own")
-    typicality = gaussians.left_out_typicality(mapped.X, mapped.codes)
-    return TypicalityModel(power, gaussians), lower_quantile(typicality, np.ones(len(typicality)), UNTYPICAL)
+    counts = np.bincount(training.codes, weight, minlength=len(training.labels))
+    gaussians, mass = fit_gaussians(mapped.by_class(), counts / counts.sum(), "own"), 1.0 if weight is None else weight
+    typicality = gaussians.left_out_typicality(mapped.X, mapped.codes, mass)
+    stand_for = np.ones(len(typicality)) if weight is None else weight
+    return TypicalityModel(power, gaussians), lower_quantile(typicality, stand_for, UNTYPICAL)

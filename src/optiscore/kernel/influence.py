@@ -55,6 +55,8 @@ class SamplingRows(NamedTuple):
     ridges: FloatArray
     #: Part of all training rows that they are.
     part: float
+    #: Weights of the rows; None: 1 each.
+    mass: FloatArray | None = None
 
 
 class LogOdds(NamedTuple):
@@ -95,7 +97,9 @@ class InfluencedMixture:
         rows, scalings = self._rows, self.mixture.scalings
         scaled = {name: scaling(rows.points) for name, scaling in scalings.items()}
         triples = zip(self.mixture.models, rows.ridges.tolist(), rows.errors, strict=True)
-        return [_Smoother.of(model, scaled[model.scaling], ridge, errors) for model, ridge, errors in triples]
+        return [
+            _Smoother.of(model, scaled[model.scaling], ridge, errors, rows.mass) for model, ridge, errors in triples
+        ]
 
     @property
     def _counts(self) -> FloatArray:
@@ -201,13 +205,14 @@ class _Smoother(NamedTuple):
     errors: FloatArray
 
     @classmethod
-    def of(cls, model: KernelModel, S: FloatArray, ridge: float, errors: FloatArray) -> Self:
+    def of(cls, model: KernelModel, S: FloatArray, ridge: float, errors: FloatArray, mass: FloatArray | None) -> Self:
         """Return that of scaled training rows."""
         kernel, expansion = KERNELS[model.expansion.kernel], model.expansion
         compare = None
         if not np.array_equal(S, expansion.anchors):
             compare = kernel.against(S, expansion.bandwidth, single=len(S) > _FEW_ROWS)
-        means, inverse = inverse_of_centred(kernel(S, S, expansion.bandwidth), ridge)
+        heavy = None if mass is None else mass[:, None]
+        means, inverse = inverse_of_centred(kernel(S, S, expansion.bandwidth), ridge, heavy)
         if errors.shape[1] == 1 and len(S) > _N_GROUPS:
             return cls(compare, means, (inverse * errors[:, 0]) @ _signed_groups(len(S)), np.ones((_N_GROUPS, 1)))
         return cls(compare, means, inverse, errors)

@@ -27,14 +27,13 @@ class SquaredError:
 
     def judge(self, problem: Problem, left_out: FloatArray) -> Judged:
         """Return the squared error, and the coordinates of the rows that are left out."""
-        projector = predictive_projector(left_out, problem.targets)
+        projector = predictive_projector(left_out, problem.targets, problem.left_out_masses)
         loss, _ = self.loss(problem, left_out, None)
         return Judged(loss, projector, left_out @ projector, None)
 
     def loss(self, problem: Problem, left_out: FloatArray, change: FloatArray | None) -> tuple[float, float]:
         """Return the squared error, and its slope in the logarithm of the ridge."""
-        n = len(problem.codes)
-        error = problem.targets * (n / (n - 1)) - left_out
+        error = problem.errors(left_out)
         loss = float(np.average(2 * np.square(error).sum(axis=1), weights=problem.weights))
         if change is None:
             return loss, np.nan
@@ -111,9 +110,7 @@ class KernelDiscriminantMap(
     with folds. Directions in which leave-one-out predictions are not positively correlated with the labels say nothing
     and are projected out; without any information, all coordinates are 0.
 
-    There are no sample weights: a row's weight and leaving the row out do not go together. As a ``feature_map`` of
-    `ModeratedDiscriminantAnalysis` the map ignores the weights, which then act on the moments alone; for its
-    ``partial_fit``, fit the map on other rows than those that follow.
+    For ``partial_fit`` of `ModeratedDiscriminantAnalysis`, fit the map on other rows than those that follow.
 
     A fitted map holds training rows, and so do files of it: whoever has the map can read them.
 
@@ -164,7 +161,7 @@ class KernelDiscriminantMap(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose kernel, scaling and ridge, and learn the map.
 
         Parameters
@@ -173,15 +170,17 @@ class KernelDiscriminantMap(
             Samples.
         y : array-like of shape (n_samples,)
             Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, of which only the ratios matter; a sample is left out with all of its weight.
 
         Returns
         -------
         self : KernelDiscriminantMap
         """
-        self._fit(X, y, leaves_all_out=False)
+        self._fit(X, y, sample_weight, leaves_all_out=False)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> FloatArray:
         """Learn the map, and return leave-one-out coordinates of the training samples.
 
         Parameters
@@ -190,24 +189,25 @@ class KernelDiscriminantMap(
             Samples.
         y : array-like of shape (n_samples,)
             Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights > 0, of which only the ratios matter; a sample is left out with all of its weight.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes - 1)
             Coordinates of each sample by the regression without it: not those of `transform`.
         """
-        return self._fit(X, y, leaves_all_out=True)
+        return self._fit(X, y, sample_weight, leaves_all_out=True)
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, *, leaves_all_out: bool) -> FloatArray:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, leaves_all_out: bool) -> FloatArray:
         combinations = check_combinations(self.kernels, self.scalings)
         ridges, max_landmarks = check_ridges(self.ridges), check_max_landmarks(self.max_landmarks)
         relevance = check_relevance(self.relevance)
         # One seed from the caller's, so that every use of it is the same again.
         seed = int(check_random_state(self.random_state).randint(2**31))
         with self._learning():
-            training = validate_training(self, X, y, None)
-            names = [each.scaling for each in combinations]
-            problem = pose(training.X, training.codes, len(training.labels), names, ridges)
+            training = validate_training(self, X, y, sample_weight)
+            problem = pose(training, [each.scaling for each in combinations], ridges)
             problem, weights_of_columns = weigh_columns(problem, relevance, seed)
             problem, trials, table = search(
                 problem,

@@ -45,9 +45,19 @@ class CoordinateModels(NamedTuple):
     sharpness: float
 
     @classmethod
-    def fit(cls, z: FloatArray, codes: np.ndarray, fractions: FloatArray, weights: FloatArray | None = None) -> Self:
-        """Return models of leave-one-out coordinates; classes have these fractions, samples weights in the softmax."""
-        classes = TrainingSet(z, codes, np.arange(len(fractions)), None).by_class()
+    def fit(
+        cls,
+        z: FloatArray,
+        codes: np.ndarray,
+        fractions: FloatArray,
+        weights: FloatArray | None = None,
+        mass: FloatArray | None = None,
+    ) -> Self:
+        """Return models of leave-one-out coordinates; classes have these fractions.
+
+        In the softmax samples stand for so many, ``weights``, and in the moments they have a mass.
+        """
+        classes = TrainingSet(z, codes, np.arange(len(fractions)), mass).by_class()
         covariance = "both" if len(classes) <= _FEW_CLASSES else "shared"
         gaussians = fit_gaussians(classes, fractions, covariance, least_variance=_LEAST_VARIANCE)
         return cls(gaussians, best_sharpness(estimated_indicators(z, fractions), codes, *SHARPNESS, weights))
@@ -56,10 +66,10 @@ class CoordinateModels(NamedTuple):
         """Return the mean of the models' probabilities, of shape (n_classes, n_samples)."""
         return mean_of(self.probas(z, self.distances(z)))
 
-    def left_out_proba(self, z: FloatArray, codes: np.ndarray) -> FloatArray:
+    def left_out_proba(self, z: FloatArray, codes: np.ndarray, mass: FloatArray | float = 1.0) -> FloatArray:
         """Return the same for the training samples, each left out of the Gaussian models."""
         models = self.gaussians.models
-        pairs = [(model, model.leave_out(model.distances(z), codes)) for model in models]
+        pairs = [(model, model.leave_out(model.distances(z), codes, mass)) for model in models]
         probas = [np.exp(model.moderated_log_proba(*left_out)) for model, left_out in pairs]
         return mean_of([*probas, self._softmax(z)])
 
@@ -140,10 +150,11 @@ class LogLoss:
     def judge(self, problem: Problem, left_out: FloatArray) -> Judged:
         """Return the log loss, and the probabilities (n_classes, n_rows) and models that it is that of."""
         codes, weights = problem.left_out_codes, problem.weights
-        projector = predictive_projector(left_out, problem.targets) @ indicators_of(problem.n_classes)
-        z = left_out @ projector
-        models = CoordinateModels.fit(z, codes, problem.fractions, weights)
-        proba = models.left_out_proba(z, codes)
+        masses = problem.left_out_masses
+        projector = predictive_projector(left_out, problem.targets, masses) @ indicators_of(problem.n_classes)
+        z, mass = left_out @ projector, None if masses.mass is None else masses.mass[:, 0]
+        models = CoordinateModels.fit(z, codes, problem.fractions, weights, mass)
+        proba = models.left_out_proba(z, codes, 1.0 if mass is None else mass)
         loss = mean_log_loss(np.maximum(proba, LEAST_PROBABILITY).T, codes, weights)
         return Judged(loss, projector, proba, models)
 

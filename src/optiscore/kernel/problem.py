@@ -6,12 +6,13 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from ..moments.labelled import TrainingSet
 from ..moments.subsets import stratified
 from ..numerics.types import FloatArray
 from .expansion import KernelExpansion
 from .parameters import Combination
 from .scalings import SCALINGS, Scaling
-from .spectral_ridge import contrasts
+from .spectral_ridge import Masses, contrasts
 
 # Beyond so many rows, scalings are those of some of the rows; beyond so many, the estimators are refused.
 _SCALED, MOST_ROWS = 100_000, 1_000_000
@@ -33,13 +34,19 @@ class Problem:
     #: Rows that are left out one by one, and what each stands for; None: all of them, in order.
     rows: np.ndarray | None = None
     weights: FloatArray | None = None
+    #: Weights of all samples, 1 in the mean; None: 1 each. Of shape (n_samples,).
+    mass: FloatArray | None = None
 
     def take(self, rows: np.ndarray) -> Self:
         """Some of the samples, all of which are left out."""
-        return replace(self, X=self.X[rows], codes=self.codes[rows], rows=None, weights=None)
+        mass = None if self.mass is None else self.mass[rows]
+        return replace(self, X=self.X[rows], codes=self.codes[rows], rows=None, weights=mass, mass=mass)
 
     def leaving_out(self, rows: np.ndarray | None, weights: FloatArray | None) -> Self:
-        """The same samples, of which these are left out."""
+        """The same samples, of which these are left out; each stands for so many, times its weight."""
+        if self.mass is not None:
+            mass = self.mass if rows is None else self.mass[rows]
+            weights = mass if weights is None else weights * mass
         return replace(self, rows=rows, weights=weights)
 
     def first_left_out(self, most: int | None) -> Self:
@@ -47,7 +54,7 @@ class Problem:
         if most is None:
             return self
         assert self.rows is not None
-        return self.leaving_out(self.rows[:most], None if self.weights is None else self.weights[:most])
+        return replace(self, rows=self.rows[:most], weights=None if self.weights is None else self.weights[:most])
 
     def scaled(self, name: str, part: slice | np.ndarray = slice(None)) -> FloatArray:
         """Some of the samples under a scaling."""
@@ -61,12 +68,28 @@ class Problem:
     @property
     def fractions(self) -> FloatArray:
         """Parts of the samples that are in each class."""
-        return np.bincount(self.codes, minlength=self.n_classes) / len(self.codes)
+        counts = np.bincount(self.codes, self.mass, minlength=self.n_classes)
+        return counts / counts.sum()
+
+    @property
+    def masses(self) -> Masses:
+        """Weights of all samples."""
+        return Masses(None if self.mass is None else self.mass[:, None], len(self.codes))
+
+    @property
+    def left_out_masses(self) -> Masses:
+        """Weights of the rows that are left out."""
+        return self.masses if self.rows is None else self.masses.take(self.rows)
 
     @property
     def targets(self) -> FloatArray:
         """Class indicators of the rows that are left out, in contrasts less their means; (n_rows, n_classes - 1)."""
         return self.centred(slice(None) if self.rows is None else self.rows)
+
+    def errors(self, left_out: FloatArray) -> FloatArray:
+        """Return errors of predictions of rows that are left out, which lack the intercept of the others."""
+        share = self.left_out_masses.mass
+        return self.targets / (1 - (1.0 if share is None else share) / self.masses.total) - left_out
 
     def centred(self, part: slice | np.ndarray) -> FloatArray:
         """Class indicators of some of the samples, in contrasts less their means."""
@@ -74,17 +97,19 @@ class Problem:
         return H[self.codes[part]] - self.fractions @ H
 
 
-def pose(X: FloatArray, codes: np.ndarray, n_classes: int, names: Sequence[str], ridges: FloatArray) -> Problem:
+def pose(training: TrainingSet, names: Sequence[str], ridges: FloatArray) -> Problem:
     """Return the problem of a training set, with scalings that were fitted to it."""
+    X, codes = training.X, training.codes
     if len(X) > MOST_ROWS:
         raise ValueError(
             f"there are {len(X):,} rows, and kernels take {MOST_ROWS:,} at most. Take a sample of the rows, or "
             f"ModeratedDiscriminantAnalysis, which learns from any number of rows."
         )
-    some = X if len(X) <= _SCALED else X[stratified(codes, _SCALED, 2, seed=0).rows]
-    doubles = some.astype(np.float64, copy=False)
-    scalings = {name: SCALINGS[name].fit(doubles) for name in dict.fromkeys(names)}
-    return Problem(X, scalings, codes, n_classes, ridges)
+    mass = None if training.weight is None else training.weight / training.weight.mean()
+    rows = slice(None) if len(X) <= _SCALED else stratified(codes, _SCALED, 2, seed=0).rows
+    doubles, weight = X[rows].astype(np.float64, copy=False), None if mass is None else mass[rows]
+    scalings = {name: SCALINGS[name].fit(doubles, weight) for name in dict.fromkeys(names)}
+    return Problem(X, scalings, codes, len(training.labels), ridges, weights=mass, mass=mass)
 
 
 class Judged(NamedTuple):

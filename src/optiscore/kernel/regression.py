@@ -29,7 +29,11 @@ def try_combination(
     anchors, bandwidth = kernel.prepare(rows)
     values = kernel(rows, anchors, bandwidth)
     exact = anchors is rows
-    spectrum = Spectrum.exact(values) if exact else Spectrum.thin(values, kernel(anchors, anchors, bandwidth))
+    mass = problem.masses.mass
+    if exact:
+        spectrum = Spectrum.exact(values, mass)
+    else:
+        spectrum = Spectrum.thin(values, kernel(anchors, anchors, bandwidth), mass)
     path = spectrum.ridge_path(T, problem.ridges)
     errors = path.squared_errors()
     least, n_near = int(errors.argmin()), criterion.n_neighbours
@@ -66,11 +70,12 @@ class Regression:
         self._n_choosing = None if problem.rows is None else _CHOOSING
         self._ridge: ExactRidge | ThinRidge
         if landmarks is None and self._anchors is chosen:
-            self._ridge = ExactRidge(_kernel_matrix(kernel, chosen, self._bandwidth), problem.centred(slice(None)))
+            matrix = _kernel_matrix(kernel, chosen, self._bandwidth)
+            self._ridge = ExactRidge(matrix, problem.centred(slice(None)), problem.masses.mass)
         else:
             compare = kernel.against(self._anchors, self._bandwidth)
             rows = np.arange(len(problem.codes)) if problem.rows is None else problem.rows
-            self._ridge = ThinRidge(compare, self._anchors, self._block, len(problem.codes), rows)
+            self._ridge = ThinRidge(compare, self._anchors, self._block, problem.masses, rows)
 
     def _block(self, part: slice) -> tuple[FloatArray, FloatArray]:
         return self._problem.scaled(self._combination.scaling, part), self._problem.centred(part)
@@ -108,7 +113,7 @@ class Regression:
 
     def _trial(self, ridge: float, fit: RidgeFit, judged: Judged, criterion: Criterion) -> Trial:
         problem, n = self._problem, len(self._problem.codes)
-        error = problem.targets * (n / (n - 1)) - fit.left_out
+        error = problem.errors(fit.left_out)
         squared = 2 * float(np.average(np.square(error).sum(axis=1), weights=problem.weights))
         tried = {"ridge": ridge, criterion.name: judged.loss, "squared_error": squared}
         coefficients = fit.coefficients @ judged.projector

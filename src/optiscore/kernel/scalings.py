@@ -32,9 +32,9 @@ class Standardised(NamedTuple):
     highest: FloatArray
 
     @classmethod
-    def fit(cls, X: FloatArray) -> Self:
+    def fit(cls, X: FloatArray, weight: FloatArray | None = None) -> Self:
         """Learn means, standard deviations and ranges."""
-        center, scale = center_and_scale(X, None)
+        center, scale = center_and_scale(X, weight)
         lowest, highest = ((end / scale - center / scale) for end in (X.min(axis=0), X.max(axis=0)))
         width = highest - lowest
         return cls(center, scale, lowest - width, highest + width)
@@ -65,9 +65,9 @@ class NormalScores(NamedTuple):
     starts: np.ndarray
 
     @classmethod
-    def fit(cls, X: FloatArray) -> Self:
+    def fit(cls, X: FloatArray, weight: FloatArray | None = None) -> Self:
         """Learn the ranks of each feature."""
-        knots = [_knots(column) for column in X.T]
+        knots = [_knots(column, weight) for column in X.T]
         starts = np.cumsum([0, *(len(values) for values, _ in knots)])
         values, scores = (np.concatenate(parts) for parts in zip(*knots, strict=True))
         return cls(values, scores, starts)
@@ -81,10 +81,11 @@ class NormalScores(NamedTuple):
         return scored
 
 
-def _knots(column: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _knots(column: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
     """Distinct values of a feature, of very many some, and the normal quantiles of their mid-ranks."""
-    values, counts = np.unique(column.astype(np.float64), return_counts=True)
-    scores = ndtri((np.cumsum(counts) - 0.5 * counts) / len(column))
+    values, place = np.unique(column.astype(np.float64), return_inverse=True)
+    counts = np.bincount(place, weight)
+    scores = ndtri((np.cumsum(counts) - 0.5 * counts) / counts.sum())
     if len(values) > _MOST_KNOTS:
         # All in the tails, where scores change fast, and every so many between them.
         tail = _MOST_KNOTS // 4

@@ -39,6 +39,37 @@ def indicators_of(n_classes: int) -> FloatArray:
     return 2 * contrasts(n_classes).T if n_classes > 2 else np.ones((1, 1))
 
 
+class Masses(NamedTuple):
+    """Weights of n rows, (n, 1): a row that is left out is so with all of its weight. None: each weighs 1."""
+
+    mass: FloatArray | None
+    n: int
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.n) if self.mass is None else float(self.mass.sum())
+
+    @property
+    def root(self) -> FloatArray | float:
+        """Roots of the weights, which rows are multiplied with: the rest is least squares without weights."""
+        return 1.0 if self.mass is None else np.sqrt(self.mass)
+
+    @property
+    def share(self) -> FloatArray | float:
+        """Parts of the total."""
+        return 1 / self.n if self.mass is None else self.mass / self.total
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Return the weighted mean over the rows, along the first axis."""
+        mean: FloatArray = values.mean(axis=0) if self.mass is None else self.mass[:, 0] @ values / self.total
+        return mean
+
+    def take(self, rows: np.ndarray) -> "Masses":
+        """Those of some of the rows."""
+        return Masses(None if self.mass is None else self.mass[rows], len(rows))
+
+
 class RidgePath(NamedTuple):
     """Ridge regressions of one target with several ridges."""
 
@@ -47,10 +78,11 @@ class RidgePath(NamedTuple):
     left_out: FloatArray
     #: Target minus prediction, with the row left out; of shape (n_ridges, n_rows, n_targets).
     error: FloatArray
+    masses: Masses
 
     def squared_errors(self) -> FloatArray:
         """Mean over the rows of the squared errors of all indicators, from those of their contrasts; per ridge."""
-        return 2 * np.square(self.error).sum(axis=2).mean(axis=1)
+        return 2 * self.masses.mean(np.square(self.error).sum(axis=2).T)
 
 
 class Spectrum(NamedTuple):
@@ -67,29 +99,31 @@ class Spectrum(NamedTuple):
     expansion: FloatArray
     #: Mean kernel value of the rows with each anchor; of shape (n_anchors,).
     means: FloatArray
+    masses: Masses
 
     @classmethod
-    def exact(cls, kernel_matrix: FloatArray) -> Self:
+    def exact(cls, kernel_matrix: FloatArray, mass: FloatArray | None = None) -> Self:
         """Where the anchors are the rows: the kernel matrix is centred in place."""
-        means = kernel_matrix.mean(axis=0)
-        kernel_matrix -= means
-        kernel_matrix -= (means - means.mean())[:, None]
+        masses = Masses(mass, len(kernel_matrix))
+        means = center_and_weigh(kernel_matrix, masses)
         # Centring makes the constant vector one of eigenvalue 0, where it would mix with others. As that of by far the
         # largest eigenvalue, the last, it is told from them and dropped.
-        kernel_matrix += 2 * np.trace(kernel_matrix) / len(means)
+        top = 2 * np.trace(kernel_matrix) / len(means)
+        kernel_matrix += top if mass is None else top * masses.root * masses.root.T  # type: ignore[union-attr]
         w, U = np.linalg.eigh(kernel_matrix)
         w, U = _positive(w[:-1], U[:, :-1])
-        return cls(w, U, None, U, means)
+        return cls(w, U, None, masses.root * U, means, masses)
 
     @classmethod
-    def thin(cls, rows_by_anchors: FloatArray, anchors_by_anchors: FloatArray) -> Self:
+    def thin(cls, rows_by_anchors: FloatArray, anchors_by_anchors: FloatArray, mass: FloatArray | None = None) -> Self:
         """With fewer anchors than rows (Nystroem): C = rows by anchors is centred in place.
 
         With K = L L' for the anchors, the features are C L'^(-1), and eigenvectors of L^(-1) C'C L'^(-1) make U of it.
         """
-        C, K = rows_by_anchors, anchors_by_anchors
-        means = C.mean(axis=0)
+        C, K, masses = rows_by_anchors, anchors_by_anchors, Masses(mass, len(rows_by_anchors))
+        means = masses.mean(C)
         C -= means
+        C *= masses.root
         K = K + _JITTER * np.diagonal(K).mean() * np.eye(len(K))
         L, failed = dpotrf(K, lower=True, clean=True)
         if failed:
@@ -99,7 +133,7 @@ class Spectrum(NamedTuple):
         w, R = _positive(*np.linalg.eigh(0.5 * (gram + gram.T)))
         B = solve_triangular(L, R, lower=True, trans="T", check_finite=False)
         B *= np.sqrt(w)
-        return cls(w, C, B / w, B, means)
+        return cls(w, C, B / w, B, means, masses)
 
     def ridge_path(self, T: FloatArray, ridges: FloatArray) -> RidgePath:
         """Regressions of T, of shape (n_rows, n_targets), with ridges times the mean eigenvalue over all rows.
@@ -109,24 +143,27 @@ class Spectrum(NamedTuple):
         the row's own target.
         """
         n, q = T.shape
-        centred = T - T.mean(axis=0)
+        masses = self.masses
+        centred = T - masses.mean(T)
+        heavy = masses.root * centred
         absolute = np.array([self.absolute_ridge(float(ridge)) for ridge in ridges])
         shrink = self.eigenvalues[:, None] / (self.eigenvalues[:, None] + absolute)
-        weighted = (shrink[:, :, None] * self._project(centred)[:, None, :]).reshape(len(shrink), len(ridges) * q)
+        weighted = (shrink[:, :, None] * self._project(heavy)[:, None, :]).reshape(len(shrink), len(ridges) * q)
         rotated = weighted if self.rotation is None else self.rotation @ weighted
         fitted = (self.factor @ rotated).reshape(n, len(ridges), q).transpose(1, 0, 2)
-        leverage = 1 / n + self._squares(shrink).T
-        error = (centred - fitted) / (1 - leverage)[:, :, None]
-        return RidgePath(centred * (n / (n - 1)) - error, error)
+        leverage = np.transpose(masses.share) + self._squares(shrink).T
+        error = (heavy - fitted) / (1 - leverage)[:, :, None] / masses.root
+        return RidgePath(centred / (1 - masses.share) - error, error, masses)
 
     def coefficients(self, T: FloatArray, ridge: float) -> FloatArray:
         """Return coefficients (n_anchors, n_targets) of the kernel values of new rows, less ``means``."""
         inverse = 1 / (self.eigenvalues + self.absolute_ridge(ridge))
-        return self.expansion @ (inverse[:, None] * self._project(T - T.mean(axis=0)))
+        masses = self.masses
+        return self.expansion @ (inverse[:, None] * self._project(masses.root * (T - masses.mean(T))))
 
     def absolute_ridge(self, ridge: float) -> float:
         """Return the ridge times the sum of the eigenvalues over the number of rows, which is added to these."""
-        return ridge * float(self.eigenvalues.sum()) / len(self.factor)
+        return ridge * float(self.eigenvalues.sum()) / self.masses.total
 
     def _project(self, T: FloatArray) -> FloatArray:
         """U'T."""
@@ -141,7 +178,18 @@ class Spectrum(NamedTuple):
         return np.concatenate(parts)
 
 
-def predictive_projector(left_out: FloatArray, T: FloatArray) -> FloatArray:
+def center_and_weigh(kernel_matrix: FloatArray, masses: Masses) -> FloatArray:
+    """Return mean kernel values of a matrix that is centred, and multiplied with roots of weights, in place."""
+    means = masses.mean(kernel_matrix)
+    kernel_matrix -= means
+    kernel_matrix -= (means - masses.mean(means))[:, None]
+    if masses.mass is not None:
+        kernel_matrix *= masses.root
+        kernel_matrix *= np.transpose(masses.root)
+    return means
+
+
+def predictive_projector(left_out: FloatArray, T: FloatArray, masses: Masses) -> FloatArray:
     """Projector (n_targets, n_targets) on the directions in which left-out predictions have something to say.
 
     Leaving a row out takes its own target from the prediction. In a direction in which nothing is predicted, that is
@@ -149,11 +197,12 @@ def predictive_projector(left_out: FloatArray, T: FloatArray) -> FloatArray:
     the predictions left_out v and the targets T v are positively correlated by more than the standard error.
     """
     n = len(T)
-    centred = T - T.mean(axis=0)
-    covariance = centred.T @ centred / n
-    cross = left_out.T @ centred / n
+    centred = T - masses.mean(T)
+    heavy = centred * masses.share * n
+    covariance = heavy.T @ centred / n
+    cross = left_out.T @ heavy / n
     _, V = eigh(0.5 * (cross + cross.T), covariance, check_finite=False)
-    products = (left_out @ V) * (centred @ V)
+    products = (left_out @ V) * (heavy @ V)
     strength = products.mean(axis=0)
     kept = strength > np.maximum(products.std(axis=0) / np.sqrt(n), _ROUNDING)
     return V[:, kept] @ V[:, kept].T @ covariance if kept.any() else np.zeros_like(covariance)

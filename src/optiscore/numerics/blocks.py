@@ -1,8 +1,9 @@
 """A function of the rows of a large array, block by block, on threads; and work on threads, which a fork waits for."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from threading import Condition, Lock, local
 from typing import Any, TypeVar
@@ -92,8 +93,23 @@ def n_threads(size: int) -> int:
     if size <= _SERIAL_SIZE or getattr(_thread, "is_pooled", False):
         return 1
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    cores = _n_cores()
+    cores = getattr(_thread, "most", None) or _n_cores()
     return max(1, min(cores, int(limit))) if limit.isdigit() else cores
+
+
+@contextmanager
+def threads_at_most(n_jobs: int | None) -> Iterator[None]:
+    """Context in which work that starts in this thread takes so many threads at most, -1 all cores; None: no limit."""
+    if n_jobs is None:
+        yield
+        return
+    before, most = getattr(_thread, "most", None), joblib.effective_n_jobs(n_jobs)
+    _thread.most = most
+    try:
+        with _thread_pools().limit(limits=most, user_api="blas"):
+            yield
+    finally:
+        _thread.most = before
 
 
 def map_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
