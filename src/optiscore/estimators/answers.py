@@ -1,7 +1,7 @@
 """Labels, probabilities and sets of labels, from log probabilities: what classifiers that have these say alike."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from ..trust.proportions import ClassProportions, estimate_proportions
 from ..trust.sets import Utility, best_sets, sets_at_level
 from .answer_table import AnswerTable
 from .results import Results
+from .validation import resolve_priors
 
 
 def check_classes(classes: Any) -> bool:
@@ -236,6 +237,33 @@ class ProbabilisticAnswers(Answers):
         proba = self.predict_proba(X).astype(np.float64) * (self._fractions() / self.priors_)
         proba /= proba.sum(axis=1, keepdims=True)
         return estimate_proportions(proba, left_out, weights, self.classes_.tolist())
+
+    def with_priors(self, priors: Any) -> Self:
+        """Return a fitted copy for other class probabilities.
+
+        Parameters
+        ----------
+        priors : array-like of shape (n_classes,), dict or "equal"
+            Class probabilities in the order of `classes_`, by label, or all the same. None takes the fractions of the
+            training samples.
+
+        Returns
+        -------
+        classifier
+            Log odds are those of before plus the change of those of the class probabilities.
+
+        Examples
+        --------
+        >>> from optiscore import ModeratedDiscriminantAnalysis
+        >>> model = ModeratedDiscriminantAnalysis(feature_map=None).fit([[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1])
+        >>> rare = model.with_priors({0: 0.9, 1: 0.1})
+        >>> bool(rare.predict_proba([[2.0]])[0, 1] < model.predict_proba([[2.0]])[0, 1])
+        True
+        """
+        self._check_fitted()
+        of_training = getattr(self, "class_count_", None)
+        counts = self.loo_priors_ if of_training is None else of_training
+        return self._copy_with(priors_=resolve_priors(priors, self.classes_.tolist(), counts))
 
     def _fractions(self) -> FloatArray:
         """Return fractions of the classes in training."""

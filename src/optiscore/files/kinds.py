@@ -353,7 +353,7 @@ _ALL = (
     Kind("power transform", "moderated.power.PowerTransform", Members(_POWER)),
     Kind("Gaussian moments", "moderated.gaussians.GaussianMoments", Members(_MOMENTS, _COVARIANCES)),
     Kind("Gaussians", "moderated.gaussians.Gaussians", Members({}), ("moments",)),
-    Kind("typicality model", "kernel.classifier.TypicalityModel", Members({})),
+    Kind("typicality model", "moderated.typicality.TypicalityModel", Members({})),
     Kind("coordinate models", "kernel.mixture.CoordinateModels", Members({"sharpness": Number(0, 1e6)})),
     Kind("kernel model", "kernel.mixture.KernelModel", Members({})),
     Kind(

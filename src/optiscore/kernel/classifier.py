@@ -1,7 +1,7 @@
 """KernelDiscriminantClassifier: probabilities behind kernel discriminant maps, an average over many or one."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,13 +11,10 @@ from ..estimators.answers import ProbabilisticAnswers, check_classes
 from ..estimators.availability import only_if
 from ..estimators.validation import check_priors, resolve_priors, validate_training
 from ..metrics import mean_log_loss
-from ..moderated.gaussians import Gaussians, fit_gaussians
-from ..moderated.power import PowerTransform, fit_power
-from ..moments.labelled import TrainingSet
+from ..moderated.typicality import MOST_FEATURES, MOST_TYPICAL, TypicalityModel
 from ..moments.subsets import stratified
 from ..numerics.blocks import threads_at_most
 from ..numerics.types import FloatArray
-from ..trust.limits import UNTYPICAL, lower_quantile
 from ..trust.probabilities import check_level
 from .influence import MOST_ROWS, InfluencedMixture, SamplingRows
 from .mixture import KernelMixture, KernelModel, LogLoss, best_first, mix, weights_of
@@ -25,19 +22,6 @@ from .parameters import check_combinations, check_max_landmarks, check_relevance
 from .problem import Problem, Trial, pose
 from .relevance import weigh_columns
 from .search import search
-
-# Covariances of more features than this are not worth their time and memory in a model that does without them.
-_WIDE = 1000
-
-# Rows that typicality is learned from.
-_TYPICAL = 1000
-
-
-class TypicalityModel(NamedTuple):
-    """Gaussian classes of the features themselves, behind a power map."""
-
-    power: PowerTransform
-    gaussians: Gaussians
 
 
 class KernelDiscriminantClassifier(ProbabilisticAnswers):
@@ -233,10 +217,12 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
             order = np.argsort(rows)
             loo_proba = np.exp(log_proba).T
             loo_log_loss = mean_log_loss(loo_proba, problem.left_out_codes, problem.weights)
-            some = rows[order] if len(rows) <= _TYPICAL else rows[stratified(codes[rows], _TYPICAL, 2, seed).rows]
+            some = (
+                rows[order] if len(rows) <= MOST_TYPICAL else rows[stratified(codes[rows], MOST_TYPICAL, 2, seed).rows]
+            )
             typicality_model, typicality_limit, relative = None, None, training._replace(weight=problem.mass)
-            if training.X.shape[1] <= _WIDE:
-                typicality_model, typicality_limit = _typicality_model(relative.take(some))
+            if training.X.shape[1] <= MOST_FEATURES:
+                typicality_model, typicality_limit = TypicalityModel.fit(relative.take(some))
             return self._keep(
                 classes_=labels,
                 mixture_=mixture,
@@ -271,33 +257,6 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
     def _build(self) -> InfluencedMixture:
         return InfluencedMixture(self.mixture_, self.sampling_rows_, self.priors_)
 
-    def with_priors(self, priors: Any) -> Self:
-        """Return a fitted copy for other class probabilities.
-
-        Parameters
-        ----------
-        priors : array-like of shape (n_classes,), dict or "equal"
-            Class probabilities in the order of `classes_`, by label, or all the same. None takes the fractions of the
-            training samples.
-
-        Returns
-        -------
-        KernelDiscriminantClassifier
-            Probabilities are those of training times the change of the class probabilities, normalised.
-
-        Examples
-        --------
-        >>> from optiscore import KernelDiscriminantClassifier
-        >>> from sklearn.datasets import make_moons
-        >>> X, y = make_moons(100, noise=0.2, random_state=0)
-        >>> model = KernelDiscriminantClassifier("short").fit(X, y)
-        >>> rare = model.with_priors({0: 0.9, 1: 0.1})
-        >>> bool(rare.predict_proba([[1, 0.2]])[0, 1] < model.predict_proba([[1, 0.2]])[0, 1])
-        True
-        """
-        self._check_fitted()
-        return self._copy_with(priors_=resolve_priors(priors, self.classes_.tolist(), self.loo_priors_))
-
     def _check_sampling_rows(self) -> None:
         if getattr(self, "sampling_rows_", self) is None:
             raise ValueError("this model was saved before sampling errors were kept: fit it again.")
@@ -323,15 +282,10 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
         self._check_fitted()
         if self.typicality_ is None:
             raise ValueError(
-                f"there is no typicality for more than {_WIDE} features, here {self.n_features_in_}. Reduce them "
-                f"first, or fit ModeratedDiscriminantAnalysis('own') for it."
+                f"there is no typicality for more than {MOST_FEATURES} features, here {self.n_features_in_}. Reduce "
+                f"them first, or fit ModeratedDiscriminantAnalysis('own') for it."
             )
-        power, gaussians = self.typicality_
-
-        def typicality(samples: FloatArray) -> FloatArray:
-            return gaussians.typicality(power.extrapolate(samples)).astype(samples.dtype, copy=False)
-
-        return self._map(X, typicality)
+        return self._map(X, self.typicality_.p_values)
 
     @only_if(_check_sampling_rows)
     def predict_proba_interval(
@@ -396,14 +350,3 @@ def _sampling_rows(X: FloatArray, problem: Problem, trials: Sequence[Trial]) -> 
     points = X[left_out[some]].astype(np.float64)
     mass = None if problem.mass is None else problem.mass[left_out[some]]
     return SamplingRows(points, [trial.errors[some] for trial in trials], ridges, part, mass)
-
-
-def _typicality_model(training: TrainingSet) -> tuple[TypicalityModel, float]:
-    """Return Gaussian classes with covariances of their own, of features that look Gaussian, and the limit for rows."""
-    power, weight = fit_power(training.X.astype(np.float64, copy=False), training.weight), training.weight
-    mapped = training._replace(X=power.transform(training.X).astype(np.float64, copy=False))
-    counts = np.bincount(training.codes, weight, minlength=len(training.labels))
-    gaussians, mass = fit_gaussians(mapped.by_class(), counts / counts.sum(), "own"), 1.0 if weight is None else weight
-    typicality = gaussians.left_out_typicality(mapped.X, mapped.codes, mass)
-    stand_for = np.ones(len(typicality)) if weight is None else weight
-    return TypicalityModel(power, gaussians), lower_quantile(typicality, stand_for, UNTYPICAL)

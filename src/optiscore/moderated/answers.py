@@ -1,13 +1,12 @@
 """Answers of a fitted moderated classifier: probabilities, intervals, stability and typicality."""
 
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..estimators.answers import ProbabilisticAnswers, check_classes
 from ..estimators.streaming import Streaming
-from ..estimators.validation import resolve_priors
 from ..numerics.types import FloatArray
 from ..trust.probabilities import check_level, most_probable
 from .certainty import Certificate, least_certificate, widest_interval
@@ -56,30 +55,6 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         known = {name: getattr(self, f"{name}_") for name in GaussianMoments._fields if hasattr(self, f"{name}_")}
         moments = GaussianMoments(**known)
         return MappedGaussians(self.feature_map_, Gaussians(moments))
-
-    def with_priors(self, priors: Any) -> Self:
-        """Return a fitted copy for other class probabilities.
-
-        Parameters
-        ----------
-        priors : array-like of shape (n_classes,), dict or "equal"
-            Class probabilities in the order of `classes_`, by label, or all the same. None takes the fractions of the
-            training samples.
-
-        Returns
-        -------
-        ModeratedDiscriminantAnalysis
-
-        Examples
-        --------
-        >>> from optiscore import ModeratedDiscriminantAnalysis
-        >>> model = ModeratedDiscriminantAnalysis(feature_map=None).fit([[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1])
-        >>> rare = model.with_priors({0: 0.9, 1: 0.1})
-        >>> bool(rare.predict_proba([[2.0]])[0, 1] < model.predict_proba([[2.0]])[0, 1])
-        True
-        """
-        self._check_fitted()
-        return self._copy_with(priors_=resolve_priors(priors, self.classes_.tolist(), self.class_count_))
 
     def nominal_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities of the classes with the moments taken as exact, as plain discriminant analysis has them.
