@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .crossfit.classifier import CrossFitClassifier
     from .files import load, save
     from .kernel.classifier import KernelDiscriminantClassifier
     from .kernel.map import KernelDiscriminantMap
@@ -24,6 +25,7 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "LIKELIHOODS",
+    "CrossFitClassifier",
     "KernelDiscriminantClassifier",
     "KernelDiscriminantMap",
     "Likelihood",
@@ -47,6 +49,7 @@ __all__ = [
 # Where the public names are: they are loaded when first used (PEP 562), so that the command answers at once.
 _MODULES = {
     "LIKELIHOODS": "robust.scores.registry",
+    "CrossFitClassifier": "crossfit.classifier",
     "KernelDiscriminantClassifier": "kernel.classifier",
     "KernelDiscriminantMap": "kernel.map",
     "Likelihood": "robust.scores.registry",

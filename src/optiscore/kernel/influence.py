@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import stdtrit
 
 from ..numerics.types import FloatArray
 from ..trust.probabilities import normalise
+from ..trust.sampling import HARDLY, LogOdds, interval_around
 from .cholesky_ridge import inverse_of_centred
 from .expansion import KernelExpansion
 from .kernels import KERNELS, Comparison
@@ -30,9 +31,6 @@ _SECOND_STAGE = 1.5
 
 # Rivals of the predicted class that are asked, the most probable ones: doubts about the others are none.
 _RIVALS = 6
-
-# Added to probabilities before logarithms are taken of them.
-_HARDLY = 0.0001
 
 # What the choice of kernels, ridges and temperature adds to the variance in intervals.
 _CHOICE = 1.6
@@ -57,21 +55,6 @@ class SamplingRows(NamedTuple):
     part: float
     #: Weights of the rows; None: 1 each.
     mass: FloatArray | None = None
-
-
-class LogOdds(NamedTuple):
-    """Log odds of the most probable class against rivals, and their sampling variances; of shape (n_rivals, n_rows)."""
-
-    best: np.ndarray
-    rivals: np.ndarray
-    log_odds: FloatArray
-    variances: FloatArray
-
-    def stability(self, n_classes: int) -> FloatArray:
-        """Return one less the sum of the doubts, which are those that a rival is as good, and at least 1/n_classes."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            doubts = ndtr(-np.nan_to_num(self.log_odds / np.sqrt(self.variances), nan=0.0, posinf=1e3))
-        return np.maximum(1 - doubts.sum(axis=0), 1 / n_classes)
 
 
 class InfluencedMixture:
@@ -138,10 +121,7 @@ class InfluencedMixture:
         variance += 1 / counts[asked] + 1 / (counts.sum() - counts[asked])
         reach = quantile * np.sqrt(_CHOICE * variance) / self.mixture.temperature
         said = said[: len(asked)]
-        middle = np.log(said + _HARDLY) - np.log(1 - said + _HARDLY)
-        ends = (1 / (1 + np.exp(-(middle + sign * reach).clip(-700, 700))) for sign in (-1, 1))
-        low, high = (((1 + 2 * _HARDLY) * end - _HARDLY).clip(0, 1) for end in ends)
-        low, high = np.minimum(low, said), np.maximum(high, said)
+        low, high = interval_around(said, reach)
         if of_predicted:
             return low, high
         lower, upper = np.zeros(parts.final.shape), np.maximum(high[-1], np.exp(parts.final))
@@ -161,7 +141,7 @@ class InfluencedMixture:
         probas = [mean_of(of_map.probas) for of_map in maps]
         final, shares = self._shifted(self.mixture.average(probas)), self.mixture.weights.tolist()
         classes, columns = np.argsort(-final, axis=0, kind="stable")[:n_asked], np.arange(len(doubles))
-        p = _HARDLY + sum(
+        p = HARDLY + sum(
             share * np.maximum(proba, LEAST_PROBABILITY) for share, proba in zip(shares, probas, strict=True)
         )
         changes = np.zeros((*classes.shape, len(smoothers[0].errors)))
@@ -257,6 +237,6 @@ class _Parts(NamedTuple):
 
     def variance_against_others(self, i: int, said: FloatArray) -> FloatArray:
         """Return the variance of the log odds of a class against all others that are asked about, with what is said."""
-        outside = np.maximum(said.sum(axis=0) - said[i], _HARDLY)
+        outside = np.maximum(said.sum(axis=0) - said[i], HARDLY)
         others = (said / outside)[:, :, None] * self.changes
         return self.part * np.square(self.changes[i] + others[i] - others.sum(axis=0)).sum(axis=1)
