@@ -14,7 +14,7 @@ from ..numerics.types import FloatArray
 from ..trust.probabilities import normalise
 
 # Standard deviations of the prior of log b and of an intercept, for so many rows; of more rows the prior fades.
-_SLOPE, _INTERCEPT = 1.0, 0.5
+_SLOPE, _INTERCEPT = 0.5, 0.3
 
 # Parts that calibration is tried on, fitted to the others.
 _N_PARTS = 5
@@ -23,7 +23,7 @@ _N_PARTS = 5
 _CHANCE = 1.0
 
 # Probabilities below this part of a row say no more.
-_LEAST = 0.1
+_LEAST = 0.01
 
 
 class VectorScaling(NamedTuple):
@@ -109,5 +109,5 @@ def is_gain(gain: FloatArray, weights: FloatArray) -> bool:
 
 
 def losses_of(proba: FloatArray, codes: np.ndarray) -> FloatArray:
-    """Return log losses of rows; a probability below a tenth of a row counts as this."""
+    """Return log losses of rows; a probability below a hundredth of a row counts as this."""
     return -np.log(np.maximum(proba[np.arange(len(codes)), codes], _LEAST / len(codes)))

@@ -117,11 +117,7 @@ def take_rows_of(X: Any, rows: np.ndarray) -> Any:
     """Return some rows of an array, a sparse matrix, a list or a frame, as what came in."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if isinstance(X, (list, tuple)):
-        return [X[i] for i in rows]
-    if hasattr(X, "take") and not hasattr(X, "shape"):
-        return X.take(rows)
-    return X[rows]
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
 def left_out_means(results: Iterator[tuple[np.ndarray, FloatArray]], n: int, n_classes: int) -> FloatArray:

@@ -32,8 +32,10 @@ _NODES = frozenset(
 )
 
 
-def check_archive(content: bytes) -> None:
+def check_archive(content: bytes, *, may_hold_others: bool = False) -> None:
     """Refuse an archive that `save` cannot have written; it takes no more memory than the file has bytes.
+
+    Types of other libraries, where somebody trusts them, may bring nodes and members of other kinds.
 
     Members are neither compressed nor overlapping, so that what is unpacked is not larger than the file, and each array
     has as many bytes as its header says.
@@ -41,11 +43,14 @@ def check_archive(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         _check_sizes(members, len(content))
+        others = [member.filename for member in members if not member.filename.endswith((_SCHEMA, ".npy"))]
+        if others and not may_hold_others:
+            raise ValueError(f"member {others[0]!r} is neither the schema nor an array")
         if _SCHEMA not in archive.namelist():
             raise ValueError(f"it has no member {_SCHEMA}")
-        headers = _check_nodes(json.loads(archive.read(_SCHEMA)))
+        headers = _check_nodes(json.loads(archive.read(_SCHEMA)), may_hold_others)
         for member in members:
-            if member.filename != _SCHEMA:
+            if member.filename.endswith(".npy"):
                 header = _check_header(archive, member)
                 if not all(map(eq, headers.get(member.filename, ()), header)):
                     raise ValueError(f"array {member.filename!r} cannot be what it stands for")
@@ -55,15 +60,13 @@ def _check_sizes(members: list[zipfile.ZipInfo], size: int) -> None:
     for member in members:
         if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
             raise ValueError(f"member {member.filename!r} is compressed, which those of model files never are")
-        if member.filename != _SCHEMA and not member.filename.endswith(".npy"):
-            raise ValueError(f"member {member.filename!r} is neither the schema nor an array")
     if len({member.filename for member in members}) < len(members):
         raise ValueError("two members have the same name")
     if sum(member.file_size for member in members) > size:
         raise ValueError("its members are larger than the file")
 
 
-def _check_nodes(node: Any) -> dict[str, tuple[Any, ...]]:
+def _check_nodes(node: Any, may_hold_others: bool) -> dict[str, tuple[Any, ...]]:
     """Refuse nodes that no model file has; a schema is walked without recursion, however deep it is.
 
     Returns what the headers must be of arrays that stand for something else: masks that mask nothing, types, scalars.
@@ -74,7 +77,8 @@ def _check_nodes(node: Any) -> dict[str, tuple[Any, ...]]:
         node = waiting.pop()
         if isinstance(node, dict):
             loader = node.get("__loader__")
-            if loader is not None and (not isinstance(loader, str) or loader not in _NODES):
+            known = loader is None or (isinstance(loader, str) and (may_hold_others or loader in _NODES))
+            if not known:
                 raise ValueError(f"it holds a {loader}, which no model file has")
             if loader == "MaskedArrayNode":
                 headers[str(node["content"]["mask"].get("file"))] = (), np.dtype(bool)

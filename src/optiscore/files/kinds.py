@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..crossfit.calibration import Calibrator, VectorScaling
 from .members import (
     LABELS,
     N_FEATURES,
@@ -101,6 +102,28 @@ def _sampling_rows(model: Any) -> None:
             raise RefusedError("errors must be numbers, a row for each of points")
         if not np.isfinite(errors).all():
             raise RefusedError("errors must be finite")
+
+
+def _calibrations(model: Any) -> None:
+    """What calibrates each classifier."""
+    known = (VectorScaling, Calibrator, type(None))
+    if len(model.calibrations) != len(model.weights) or not isinstance(model.last, known):
+        raise RefusedError("calibrations must be as many as weights")
+    if not all(isinstance(each, known) for each in model.calibrations):
+        raise RefusedError("calibrations must be scalings, objects with predict, or None")
+
+
+def _crossfit(model: Any) -> None:
+    """As many classifiers as weights, of all rows and of each fold, with the same classes."""
+    models = [model.estimators_, *model.fold_estimators_]
+    if any(len(each) != len(model.mixture_.weights) for each in models):
+        raise RefusedError("estimators_ and fold_estimators_ must go with mixture_")
+    for each in (single for fitted in models for single in fitted):
+        if not np.isin(getattr(each, "classes_", ()), model.classes_).all() or not hasattr(each, "classes_"):
+            raise RefusedError("estimators_ must know the classes")
+    scalings = [each for each in (*model.mixture_.calibrations, model.mixture_.last) if isinstance(each, VectorScaling)]
+    if any(len(each.intercepts) != len(model.classes_) for each in scalings):
+        raise RefusedError("intercepts must be as many as classes")
 
 
 def _coordinates(model: Any) -> None:
@@ -290,6 +313,39 @@ _ALL = (
         "moderated.power.PowerMap",
         Members({**N_FEATURES, **{f"{name}_": kind for name, kind in _POWER.items()}}, NAMES),
     ),
+    Kind(
+        "CrossFitClassifier",
+        "crossfit.classifier.CrossFitClassifier",
+        Members(
+            {
+                "classes_": LABELS,
+                **_LEFT_OUT,
+                "typicality_limit_": Number(0, 1, may_be_none=True),
+                "loo_indices_": numbers("n", 0, kinds="iu"),
+                "loo_log_loss_": Number(0),
+                "members_": Columns(
+                    {
+                        "name": texts("rows"),
+                        "log_loss": numbers("rows", 0),
+                        "weight": numbers("rows", 0, 1, sums_to_one=True),
+                    }
+                ),
+            },
+            {"n_features_in_": Number(1, 1e9), "feature_names_in_": texts("in")},
+            together=_crossfit,
+        ),
+    ),
+    Kind(
+        "mixture of classifiers",
+        "crossfit.mixture.Mixture",
+        Members({"weights": numbers("m", 0, 1, sums_to_one=True)}, together=_calibrations),
+    ),
+    Kind(
+        "vector scaling",
+        "crossfit.calibration.VectorScaling",
+        Members({"slope": Number(0, 1e6), "intercepts": numbers("K", -1e6, 1e6), "least": Number(0, 1)}),
+    ),
+    Kind("calibrator", "crossfit.calibration.Calibrator", Members({})),
     Kind("RidgeCovariance", "moments.covariance.RidgeCovariance", Members({})),
     Kind("DateParts", "table.dates.DateParts", Members({})),
     Kind("CellTexts", "table.texts.CellTexts", Members({})),

@@ -31,7 +31,7 @@ _TRUSTED = (
 
 
 @plain_signature
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
     """Write a fitted estimator to a file that is safe to open.
 
     Parameters
@@ -40,6 +40,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         A classifier of this package, or a scikit-learn Pipeline that ends in one.
     path : path
         The file, in a folder that is there; it is written as a whole or not at all.
+    trusted : sequence of str, default=()
+        Names of further types that may be in it, as skops has them: `load` needs the same.
 
     Raises
     ------
@@ -69,10 +71,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     # skops meets whatever an estimator may hold.
     except Exception as error:
         raise ValueError(f"the model cannot be saved: {_one_line(error)}.") from error
-    _refuse_unknown_types(content, "the model", ())
+    _refuse_unknown_types(content, "the model", trusted)
     try:
-        check_archive(content)
-        _checked(_skops().loads(content, trusted=list(_TRUSTED))["model"])
+        check_archive(content, may_hold_others=bool(trusted))
+        _checked(_skops().loads(content, trusted=[*_TRUSTED, *trusted])["model"])
     # What is written must be what can be read, whatever the model is.
     except Exception as error:
         raise ValueError(f"the model cannot be saved so that it could be loaded: {_one_line(error)}.") from error
@@ -121,7 +123,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise ValueError(f"{path} is not a model file of optiscore (pickle files are never opened).")
     try:
-        check_archive(content)
+        check_archive(content, may_hold_others=bool(trusted))
     # A damaged archive fails in whatever way its damage leads to.
     except Exception as error:
         raise ValueError(f"{path} is damaged or not a model file of optiscore: {_one_line(error)}.") from error
@@ -184,8 +186,10 @@ def _ask(model: Any) -> None:
             "optiscore.table"
         )
         feature_map = getattr(part, "feature_map_", None)
-        # What another library's transformer makes of zeros is not known.
+        # What another library makes of zeros is not known.
         if feature_map is not None and not type(feature_map).__module__.startswith("optiscore."):
+            continue
+        if hasattr(part, "fold_estimators_"):
             continue
         if not of_package or question is None or not getattr(part, "__sklearn_is_fitted__", bool)():
             continue
@@ -210,7 +214,10 @@ def _refuse_unknown_types(content: bytes, name: str, trusted: Sequence[str]) -> 
     except Exception as error:
         raise ValueError(f"{name} is damaged or not a model file: {_one_line(error)}") from error
     if unknown:
-        raise ValueError(f"{name} holds types that are not trusted and is refused: {', '.join(unknown)}.")
+        raise ValueError(
+            f"{name} holds types that are not trusted and is refused: {', '.join(unknown)}. Those that you know to do "
+            f"nothing bad may be named in trusted=."
+        )
 
 
 def _skops() -> Any:
