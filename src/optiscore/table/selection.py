@@ -1,6 +1,6 @@
 """Which model for a table: candidates by the words of the command line, each judged on rows that it has not seen."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -18,6 +17,7 @@ from .. import (
     OptimisticScoreClassifier,
     OptimisticScoreClassifierCV,
 )
+from ..crossfit.folds import Fold, fit_fold, stratified_folds, take_rows_of
 from ..kernel.problem import MOST_ROWS
 from ..metrics import log_losses
 from ..numerics.types import FloatArray
@@ -202,16 +202,16 @@ def judge_candidate(name: str, classifier: Any, trial: TrainingRows, advance: Ca
     judged = rows_to_judge(trial.codes, trial.seed)
     codes = trial.codes[judged]
     predicted, proba = np.empty(len(codes), dtype=np.intp), np.empty((len(codes), len(labels)))
-    n_folds, folds = split_folds(codes, trial.seed)
+    folds = folds_of(codes, trial.seed)
     for kept, left_out in folds:
-        there, here = judged[kept], judged[left_out]
+        fold = judged[kept], judged[left_out]
         with new_values_allowed():
-            model = trial.make(clone(classifier)).fit(_take(trial.rows, there), truth[there])
-            predicted[left_out] = np.searchsorted(labels, model.predict(_take(trial.rows, here)))
-            proba[left_out] = model.predict_proba(_take(trial.rows, here))
+            result = fit_fold(lambda: trial.make(clone(classifier)), trial.rows, truth, labels, None, fold)
+            said = result.model.predict(take_rows_of(trial.rows, fold[1]))
+        predicted[left_out], proba[left_out] = np.searchsorted(labels, said), result.proba
         advance(1)
     of = "" if len(judged) == len(truth) else f" of {len(judged):,} random rows"
-    how = f"{n_folds}-fold cross-validation{of}"
+    how = f"{len(folds)}-fold cross-validation{of}"
     return CandidateResult(name, fitted, judged, predicted, log_losses(proba, codes), how)
 
 
@@ -225,10 +225,10 @@ def rows_to_judge(codes: np.ndarray, seed: int) -> np.ndarray:
     return np.sort(np.concatenate([part[: max(FEWEST_OF_A_CLASS, round(share * len(part)))] for part in parts]))
 
 
-def split_folds(codes: np.ndarray, seed: int) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
-    """Five folds, three of many rows, or as many as the smallest class has: how many, and rows kept and left out."""
+def folds_of(codes: np.ndarray, seed: int) -> list[Fold]:
+    """Return five folds, three of many rows, or as many as the smallest class has rows."""
     n_folds = int(min(5 if len(codes) <= _MOST_FIVE_FOLDS else 3, *np.bincount(codes)))
-    return n_folds, StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes)
+    return stratified_folds(codes, n_folds, seed)
 
 
 def choose_model(tried: Sequence[CandidateResult]) -> tuple[CandidateResult, str]:
@@ -243,10 +243,6 @@ def choose_model(tried: Sequence[CandidateResult]) -> tuple[CandidateResult, str
         return others[0], f"no log loss is smaller by more than chance, and it assumes less ({values})."
     is_chance = gain.mean() < 2 * error
     return best, f"its log loss is smaller{', though by no more than chance' if is_chance else ''} ({values})."
-
-
-def _take(rows: Any, where: np.ndarray) -> Any:
-    return rows.iloc[where] if hasattr(rows, "iloc") else rows[where]
 
 
 def quadratic_discriminant() -> QuadraticDiscriminantAnalysis:

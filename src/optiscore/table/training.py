@@ -25,13 +25,13 @@ from .selection import (
     CandidateResult,
     TrainingRows,
     choose_model,
+    folds_of,
     judge_candidate,
     linear_discriminant,
     logistic_regression,
     parse_priors,
     quadratic_discriminant,
     rows_to_judge,
-    split_folds,
 )
 from .survey import Survey, survey_table
 from .table_model import TableModel
@@ -175,7 +175,7 @@ def _try_all(plan: Plan, table: _EncodedTable, progress: Progress) -> list[Candi
         return make_model(table.columns, classifier, plan.seed) if knows_labels else classifier
 
     trial = TrainingRows(table.features, make, rows, codes, table.labels, plan.seed)
-    n_fits = (1 + split_folds(codes[rows_to_judge(codes, plan.seed)], plan.seed)[0]) * len(candidates)
+    n_fits = (1 + len(folds_of(codes[rows_to_judge(codes, plan.seed)], plan.seed))) * len(candidates)
     with progress(f"training {' and '.join(candidates)} on", n_fits) as advance:
         return [judge_candidate(name, classifier, trial, advance) for name, classifier in candidates.items()]
 
@@ -240,7 +240,7 @@ def _least_typical(classifier: Any, features: np.ndarray, codes: np.ndarray, see
         return 0.0
     is_moderated = isinstance(classifier, ModeratedDiscriminantAnalysis)
     measured = ModeratedDiscriminantAnalysis(classifier.covariance if is_moderated else "own")
-    _, folds = split_folds(codes, seed)
+    folds = folds_of(codes, seed)
     values = np.concatenate(
         [measured.fit(features[kept], codes[kept]).typicality(features[left_out]) for kept, left_out in folds]
     )
