@@ -28,9 +28,6 @@ from .preparation import new_values_allowed
 
 MODERATED, KERNEL, OPTIMISTIC = "moderated", "kernel", "optimistic"
 
-#: A moderated model whose classes share a covariance.
-SHARED = "moderated, shared covariance"
-
 
 class ModelOptions(NamedTuple):
     """Options that belong to some models only; None where they are not given."""
@@ -61,11 +58,11 @@ def candidates(model: str, settings: ModelOptions, *, no_rows: bool, seed: int) 
     given = {name for name, value in settings._asdict().items() if value is not None and value is not False}
     names = [model]
     if model == "auto":
-        names = [MODERATED] if given else [MODERATED, SHARED] if no_rows else [MODERATED, SHARED, KERNEL]
+        names = [MODERATED] if given or no_rows else [MODERATED, KERNEL]
     for option in sorted(given - _BELONG[names[0]]):
         fitting = " or ".join(f"--model {name}" for name, options in _BELONG.items() if option in options)
         raise ValueError(f"--{option} goes with {fitting}.")
-    makers = {MODERATED: _moderated, SHARED: _shared, KERNEL: _kernel, OPTIMISTIC: _optimistic}
+    makers = {MODERATED: _moderated, KERNEL: _kernel, OPTIMISTIC: _optimistic}
     return {name: makers[name](settings, seed) for name in names}
 
 
@@ -74,10 +71,6 @@ def _moderated(settings: ModelOptions, seed: int) -> Any:
     if covariance not in ("both", "own", "shared"):
         raise ValueError(f"--covariance must be both, own or shared, got {covariance!r}.")
     return ModeratedDiscriminantAnalysis(covariance)  # type: ignore[arg-type] # checked above
-
-
-def _shared(settings: ModelOptions, seed: int) -> Any:
-    return ModeratedDiscriminantAnalysis("shared")
 
 
 def _kernel(settings: ModelOptions, seed: int) -> Any:
@@ -232,15 +225,13 @@ def folds_of(codes: np.ndarray, seed: int) -> list[Fold]:
 
 
 def choose_model(tried: Sequence[CandidateResult]) -> tuple[CandidateResult, str]:
-    """The model of the smallest log loss, and why; one that assumes a shared covariance must win beyond chance."""
+    """The model of the smallest log loss, and why."""
     best, *others = sorted(tried, key=lambda each: each.log_loss)
     if not others:
         return best, ""
     values = ", ".join(f"{each.name} {each.log_loss:.3f}" for each in tried)
     gain = others[0].losses - best.losses
     error = gain.std() / np.sqrt(len(gain))
-    if best.name == SHARED and gain.mean() < error:
-        return others[0], f"no log loss is smaller by more than chance, and it assumes less ({values})."
     is_chance = gain.mean() < 2 * error
     return best, f"its log loss is smaller{', though by no more than chance' if is_chance else ''} ({values})."
 

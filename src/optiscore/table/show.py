@@ -27,7 +27,7 @@ def facts_of(trained: TableModel) -> dict[str, Any]:
         "rows without label": trained.n_unlabelled,
         "rows of the sample for encodings and accuracy": trained.n_sampled,
         "target": trained.target,
-        "model": trained.taken,
+        "model": trained.kind,
         "why": trained.reason,
         "compared": [{"model": name, "log loss": loss, "accuracy": right} for name, loss, right in trained.tried],
         "judged by": trained.how,
@@ -80,10 +80,10 @@ def show_training(trained: TableModel, as_json: bool) -> None:
         compared = Table("model", "log loss", "accuracy", title=f"Models, judged by {trained.how}")
         for name, loss, right in trained.tried:
             compared.add_row(
-                name, f"{loss:.3f}", f"{100 * right:.1f} %", style="bold" if name == trained.taken else None
+                name, f"{loss:.3f}", f"{100 * right:.1f} %", style="bold" if name == trained.kind else None
             )
         console.print(compared)
-        console.print(f"Taken: {trained.taken}; {trained.reason}")
+        console.print(f"Taken: {trained.kind}; {trained.reason}")
     right, of = int(np.trace(trained.confusion)), int(np.sum(trained.confusion))
     label, share = majority(trained)
     console.print(

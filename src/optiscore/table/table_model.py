@@ -13,7 +13,7 @@ from ..files import model_files
 from .columns import Column
 from .preparation import count_unseen, encode, to_frame
 from .seen_rows import SeenRows
-from .selection import KERNEL, MODERATED, OPTIMISTIC, SHARED
+from .selection import KERNEL, MODERATED, OPTIMISTIC
 from .watch import Watch
 
 #: What the model does to numbers, in words.
@@ -112,12 +112,6 @@ class TableModel:
     def classifier(self) -> Any:
         """The classifier at the end of the pipeline."""
         return self.pipeline[-1]
-
-    @property
-    def taken(self) -> str:
-        """The name under which it was compared with others."""
-        is_shared = self.kind == MODERATED and self.classifier.covariance == "shared"
-        return SHARED if is_shared and any(name == SHARED for name, _, _ in self.tried) else self.kind
 
     @property
     def given_priors(self) -> list[float] | None:

@@ -21,7 +21,6 @@ from .selection import (
     KERNEL,
     MODERATED,
     MOST_KERNEL_ROWS,
-    SHARED,
     CandidateResult,
     TrainingRows,
     choose_model,
@@ -136,7 +135,7 @@ def _described(
     peers, failed = _fit_peers(features, survey.labels)
     return TableModel(
         pipeline=model,
-        kind=MODERATED if best.name == SHARED else best.name,
+        kind=best.name,
         tried=[(each.name, each.log_loss, float((each.predicted == codes[judged]).mean())) for each in tried],
         reason=reason,
         how=best.how,
