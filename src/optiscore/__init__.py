@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .robust.scores.points import extremal_moments, log_score
     from .robust.scores.registry import LIKELIHOODS, Likelihood
     from .robust.scores.table import ScoreTable
+    from .table.estimator import TableClassifier
 
 __version__ = "0.2.0.dev0"
 
@@ -37,6 +38,7 @@ __all__ = [
     "PowerMap",
     "RidgeCovariance",
     "ScoreTable",
+    "TableClassifier",
     "clt_radius",
     "empirical_radius",
     "extremal_moments",
@@ -61,6 +63,7 @@ _MODULES = {
     "PowerMap": "moderated.power",
     "RidgeCovariance": "moments.covariance",
     "ScoreTable": "robust.scores.table",
+    "TableClassifier": "table.estimator",
     "clt_radius": "robust.radii",
     "empirical_radius": "robust.radii",
     "extremal_moments": "robust.scores.points",
@@ -75,7 +78,10 @@ _SUBPACKAGES = ("dask", "datasets", "drift", "files", "metrics", "plotting", "sc
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+        try:
+            value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+        except ModuleNotFoundError as error:
+            raise ImportError(f"{name} needs {error.name}: pip install 'optiscore[table]'.") from error
     elif name in _SUBPACKAGES:
         value = importlib.import_module(f".{name}", __name__)
     else:

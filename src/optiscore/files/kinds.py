@@ -251,7 +251,7 @@ _COLUMN = Members(
 )
 _TABLE = Members(
     {
-        "kind": Word(("moderated", "kernel", "optimistic")),
+        "kind": Word(),
         "decimal": Word((".", ",")),
         **{name: Word() for name in ("reason", "how", "target", "source")},
         **dict.fromkeys(("n_rows", "n_unlabelled", "n_copies"), _COUNT),

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,6 +19,7 @@ from .. import (
     OptimisticScoreClassifier,
     OptimisticScoreClassifierCV,
 )
+from ..crossfit.classifier import CrossFitClassifier
 from ..crossfit.folds import Fold, fit_fold, stratified_folds, take_rows_of
 from ..kernel.problem import MOST_ROWS
 from ..metrics import log_losses
@@ -27,6 +30,14 @@ from ..robust.scores.registry import get_likelihood
 from .preparation import new_values_allowed
 
 MODERATED, KERNEL, OPTIMISTIC = "moderated", "kernel", "optimistic"
+
+#: Of classifiers that are fitted fold by fold: the kernel classifier with histogram boosting, and this alone.
+MIXTURE, BOOSTING = "mixture", "boosting"
+
+#: A mixture is tried from so many rows on, up to so many.
+FEWEST_MIXED, MOST_MIXED = 1_000, 20_000
+
+_MIXED_FOLDS = 5
 
 
 class ModelOptions(NamedTuple):
@@ -64,6 +75,25 @@ def candidates(model: str, settings: ModelOptions, *, no_rows: bool, seed: int) 
         raise ValueError(f"--{option} goes with {fitting}.")
     makers = {MODERATED: _moderated, KERNEL: _kernel, OPTIMISTIC: _optimistic}
     return {name: makers[name](settings, seed) for name in names}
+
+
+def candidates_of(model: Any, seed: int, n_jobs: int | None) -> dict[str, Any]:
+    """Return models by name, not fitted, from a name, a list of names or a classifier."""
+    kernel = KernelDiscriminantClassifier(random_state=seed)
+    boosting = HistGradientBoostingClassifier(random_state=seed)
+    cross = partial(CrossFitClassifier, cv=_MIXED_FOLDS, random_state=seed, n_jobs=n_jobs)
+    known = {
+        MODERATED: ModeratedDiscriminantAnalysis(),
+        KERNEL: kernel,
+        MIXTURE: cross([(KERNEL, clone(kernel)), (BOOSTING, boosting)]),
+        BOOSTING: cross(clone(boosting)),
+    }
+    if not isinstance(model, (str, list, tuple)):
+        return {type(model).__name__: cross(model)}
+    names = [MODERATED, KERNEL, MIXTURE] if model == "auto" else [model] if isinstance(model, str) else list(model)
+    if not names or not set(names) <= set(known):
+        raise ValueError(f"model must be 'auto', out of {list(known)}, or a classifier, got {model!r}.")
+    return {name: known[name] for name in names}
 
 
 def _moderated(settings: ModelOptions, seed: int) -> Any:
@@ -192,6 +222,11 @@ def judge_candidate(name: str, classifier: Any, trial: TrainingRows, advance: Ca
     labels, truth = trial.labels, trial.labels[trial.codes]
     fitted = clone(classifier).fit(trial.features, truth)
     advance(1)
+    # Its own folds are as good, where encodings know no labels.
+    if isinstance(fitted, CrossFitClassifier) and fitted.fold_estimators_ and trial.rows is trial.features:
+        judged, proba = fitted.loo_indices_, fitted.loo_proba_
+        how, losses = f"{len(fitted.fold_estimators_)}-fold cross-validation", log_losses(proba, trial.codes[judged])
+        return CandidateResult(name, fitted, judged, proba.argmax(axis=1), losses, how)
     judged = rows_to_judge(trial.codes, trial.seed)
     codes = trial.codes[judged]
     predicted, proba = np.empty(len(codes), dtype=np.intp), np.empty((len(codes), len(labels)))

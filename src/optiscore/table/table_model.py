@@ -1,6 +1,7 @@
 """A model that was trained on a table: the pipeline, what it is compared with, and what is known of the table."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..files import model_files
 from .columns import Column
 from .preparation import count_unseen, encode, to_frame
 from .seen_rows import SeenRows
-from .selection import KERNEL, MODERATED, OPTIMISTIC
+from .selection import BOOSTING, KERNEL, MODERATED, OPTIMISTIC
 from .watch import Watch
 
 #: What the model does to numbers, in words.
@@ -131,11 +132,11 @@ class TableModel:
     @property
     def holds_rows(self) -> bool:
         """Whether the file has training rows in it."""
-        return self.kind == KERNEL
+        return self.kind not in (MODERATED, OPTIMISTIC, BOOSTING)
 
     def treatment(self, column: Column) -> str:
         """Return the treatment of a column in words."""
-        return column.treatment(_NUMBERS[self.kind])
+        return column.treatment(_NUMBERS.get(self.kind, "as it is"))
 
     def frame(self, table: pa.Table, path: str) -> pd.DataFrame:
         """The columns that the model uses, in types that it knows."""
@@ -149,14 +150,19 @@ class TableModel:
         """Rows with values of categories and texts that no training row had, by column."""
         return count_unseen(self.pipeline, frame)
 
-    def save(self, path: str) -> None:
+    def with_priors(self, priors: Any) -> Self:
+        """Return the model for other class probabilities."""
+        *steps, (name, classifier) = self.pipeline.steps
+        return replace(self, pipeline=Pipeline([*steps, (name, classifier.with_priors(priors))]))
+
+    def save(self, path: str, trusted: Sequence[str] = ()) -> None:
         """Write a model file."""
-        model_files.save(self, path)
+        model_files.save(self, path, trusted=trusted)
 
     @classmethod
-    def load(cls, path: str) -> Self:
+    def load(cls, path: str, trusted: Sequence[str] = ()) -> Self:
         """Read a model file."""
-        model = model_files.load(path)
+        model = model_files.load(path, trusted=trusted)
         if not isinstance(model, cls):
             raise ValueError(f"{path} holds an estimator without a table; use optiscore.load in Python.")
         try:

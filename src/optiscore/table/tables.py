@@ -21,6 +21,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from ..files.whole_files import open_whole
+from .frames import TableInMemory
 from .streams import Replayed, batches_of
 
 # Rows and bytes that are worked on together.
@@ -54,8 +55,12 @@ def read_table(
 def read_blocks(path: str, decimal: str = ".", verbatim: Sequence[str] = ()) -> Iterator[pa.Table]:
     """The rows of a table in blocks, in order; columns of text files are text.
 
-    Their numbers have a decimal point, but for columns that are taken verbatim, such as labels and ids.
+    Numbers of text files have a decimal point, but for columns that are taken verbatim, such as labels and ids. A table
+    in memory may stand in the place of the path.
     """
+    if isinstance(path, TableInMemory):
+        yield _checked(path.table, path)
+        return
     try:
         with _open(path) as stream:
             for block in _read(stream, path):
@@ -187,12 +192,13 @@ def _with_plain_text(table: pa.Table) -> pa.Table:
     """Columns of other kinds of text as text, and those that are coded by a dictionary decoded."""
     for i, kind in enumerate(table.schema):
         column = table.column(i)
-        if pa.types.is_dictionary(column.type):
+        is_view = "string_view" in str(column.type)
+        if pa.types.is_dictionary(column.type) and not is_view:
             column = column.cast(column.type.value_type)
         if pa.types.is_large_string(column.type):
             column = column.cast(pa.string())
-        elif str(column.type) == "string_view":
-            # Older versions of pyarrow cannot cast it.
+        elif is_view:
+            # pyarrow cannot cast it, in older versions or where it is in a dictionary.
             column = pa.array(column.to_pylist(), pa.string())
         if column.type != kind.type:
             table = table.set_column(i, kind.name, column)

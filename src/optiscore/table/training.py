@@ -18,9 +18,12 @@ from .columns import Choices, Column, mark_labels
 from .preparation import check_classes_of, encode, labelled_rows, labels_of, make_model, new_values_allowed, to_frame
 from .seen_rows import SeenRows
 from .selection import (
+    FEWEST_MIXED,
     KERNEL,
+    MIXTURE,
     MODERATED,
     MOST_KERNEL_ROWS,
+    MOST_MIXED,
     CandidateResult,
     TrainingRows,
     choose_model,
@@ -166,6 +169,8 @@ def _try_all(plan: Plan, table: _EncodedTable, progress: Progress) -> list[Candi
             classifier.set_params(priors=parse_priors(plan.priors, table.labels))
     if len(candidates) > 1 and (not table.survey.is_whole or len(codes) > MOST_KERNEL_ROWS):
         candidates.pop(KERNEL, None)
+    if len(candidates) > 1 and not (table.survey.is_whole and FEWEST_MIXED <= len(codes) <= MOST_MIXED):
+        candidates.pop(MIXTURE, None)
     # Only encodings of text know the labels, and must not know those of the rows that judge.
     knows_labels = any(column.kind == "text" for column in table.columns)
     rows = table.frame if knows_labels else table.features
