@@ -12,9 +12,17 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut, ShuffleSplit, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    cross_validate,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -22,6 +30,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from optiscore import CrossFitClassifier, KernelDiscriminantClassifier, ModeratedDiscriminantAnalysis, load, save
+from optiscore.crossfit import calibration
 from optiscore.crossfit.calibration import VectorScaling, choose_calibration
 from optiscore.crossfit.folds import stratified_folds
 from optiscore.crossfit.pool import earned_weights, pool_weights
@@ -106,13 +115,73 @@ def test_weights_are_passed_on_where_they_are_taken():
     weight = np.random.default_rng(0).integers(0, 3, len(y))
     model = CrossFitClassifier(LINE, calibration=None, random_state=0).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(model.predict_proba(X), clone(LINE).fit(X, y, weight).predict_proba(X), atol=1e-6)
-    assert (model.loo_weights_ == weight[model.loo_indices_]).all()
+    np.testing.assert_allclose(model.loo_weights_, weight[model.loo_indices_])
+    assert len(model.loo_weights_) == np.count_nonzero(weight)
+    parts = [CrossFitClassifier(LINE, random_state=0).fit(X, y, sample_weight=s * weight) for s in (1e-2, 1e-5)]
+    np.testing.assert_allclose(parts[0].loo_weights_, parts[1].loo_weights_)
     with pytest.raises(ValueError, match="all samples of some classes have weight 0"):
         CrossFitClassifier(LINE).fit(X, y, sample_weight=y)
     pipeline = make_pipeline(StandardScaler(), LogisticRegression())
     assert CrossFitClassifier(pipeline).fit(X, y, sample_weight=weight).loo_weights_.max() == 2
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
         CrossFitClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=weight)
+
+
+def test_folds_that_are_repeated_or_leave_more_out_tell_the_same_variance():
+    X, y = blobs(2, n=300)
+    X[:, 0] += 2 * y
+    repeated = RepeatedStratifiedKFold(n_splits=10, n_repeats=5, random_state=0)
+    splitters = (10, repeated, ShuffleSplit(30, test_size=0.3, random_state=0))
+    models = [CrossFitClassifier(LINE, cv=cv, calibration=None, random_state=0).fit(X, y) for cv in splitters]
+    widths = [np.mean(np.subtract(*model.predict_proba_interval(X)[::-1])) for model in models]
+    assert max(widths) < 1.8 * min(widths)
+    one = [(np.arange(150), np.arange(150, 300))]
+    for cv in (one, [], "a", [(np.arange(300), np.arange(300))] * 2):
+        with pytest.raises(ValueError, match="cv must"):
+            CrossFitClassifier(LINE, cv=cv).fit(X, y)
+
+
+def test_rows_that_are_left_out_stand_for_all():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [160, 40])
+    X, rows = rng.normal(size=(200, 2)) + y[:, None], np.r_[np.arange(20), np.arange(160, 180)]
+    pairs = [(np.setdiff1d(np.arange(200), part), part) for part in (rows[::2], rows[1::2])]
+    model = CrossFitClassifier(LINE, cv=pairs, calibration=None).fit(X, y)
+    np.testing.assert_allclose(model.priors_, [0.8, 0.2])
+    np.testing.assert_allclose(np.bincount(model.loo_codes_, model.loo_weights_) / model.loo_weights_.sum(), [0.8, 0.2])
+    np.testing.assert_allclose(model.with_priors([0.8, 0.2]).predict_proba(X), model.predict_proba(X))
+    pairs = [(np.setdiff1d(np.arange(200), part), part) for part in (np.arange(20), np.arange(20, 40))]
+    with pytest.raises(ValueError, match="no fold leaves out a row of class '1'"):
+        CrossFitClassifier(LINE, cv=pairs).fit(X, y)
+
+
+def test_what_stands_beside_a_classifier_of_ours_is_honoured():
+    """A splitter, priors and a calibration: then it is fitted by folds as any other."""
+    X, group = np.repeat(blobs(2, n=60)[0], 3, axis=0), np.repeat(np.arange(60), 3)
+    y = np.repeat(np.random.default_rng(0).integers(0, 2, 60), 3)
+    ours = KernelDiscriminantClassifier(["rbf-1", "linear"])
+    pairs = list(GroupKFold(5).split(X, y, group))
+    assert CrossFitClassifier(ours, cv=pairs).fit(X, y).loo_log_loss_ > 0.6
+    given = CrossFitClassifier(KernelDiscriminantClassifier("short", priors=[0.9, 0.1]), cv=3, random_state=0).fit(X, y)
+    assert len(given.fold_estimators_) == 3
+    assert len(CrossFitClassifier(ours, cv=3, calibration="temperature").fit(X, y).fold_estimators_) == 3
+
+
+class Nothing(VectorScaling):
+    """A scaling that changes nothing."""
+
+    @classmethod
+    def fit(cls, *arguments, **keywords):  # noqa: D102
+        return VectorScaling(1.0, np.zeros(2), 1e-300)
+
+
+def test_a_scaling_that_changes_nothing_is_no_gain(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes, proba = rng.integers(0, 2, 200), np.full((200, 2), 0.1)
+    proba[np.arange(200), codes] = 0.9
+    proba[:6] = np.eye(2)[1 - codes[:6]]
+    monkeypatch.setattr(calibration, "VectorScaling", Nothing)
+    assert calibration.choose_calibration(proba, codes, np.ones(200), np.arange(200) % 10) is None
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -267,12 +336,53 @@ def test_frames_reach_the_classifier_as_they_came():
     assert model.answers(frame)["label"].shape == (120,)
     assert "typicality" not in model.answers(frame)
     assert not hasattr(model, "typicality")
-    with pytest.raises(ValueError, match="typicality is that of numbers"):
+    with pytest.raises(ValueError, match="typicality is that of columns of numbers"):
         model.typicality(frame)
+
+
+class Unsure(Guess):
+    """Numbers that are no probabilities."""
+
+    def __init__(self, value=0.5):
+        self.value = value
+
+    def predict_proba(self, X):  # noqa: D102
+        return np.full((len(X), 2), self.value)
+
+
+def test_classifiers_that_say_what_cannot_be_are_refused():
+    X, y = blobs(2)
+    for value in (np.nan, 3.0):
+        with pytest.raises(ValueError, match="probabilities that are NaN or do not sum to 1"):
+            CrossFitClassifier(Unsure(value)).fit(X, y)
+    frozen = FrozenEstimator(clone(LINE).fit(*blobs(3)))
+    with pytest.raises(ValueError, match="knows other classes than y has"):
+        CrossFitClassifier(frozen).fit(X, y)
+    frozen = FrozenEstimator(clone(LINE).fit(X[::2], y[::2]))
+    model = CrossFitClassifier(frozen).fit(X[1::2], y[1::2])
+    with pytest.raises(ValueError, match="a frozen one has none"):
+        model.stability(X)
+    assert model.predict_set(X).any(axis=1).all()
+
+
+def test_typicality_looks_at_its_columns():
+    X, y = blobs(2)
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    model = CrossFitClassifier(HistGradientBoostingClassifier(max_iter=5), cv=3, random_state=0).fit(frame, y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.typicality(frame[frame.columns[::-1]])
+    gap = frame[:3].copy()
+    gap.iloc[0, 0] = np.nan
+    assert np.isnan(model.typicality(gap)).tolist() == [True, False, False]
+    assert model.answers(gap)["why"][0] != "unlike the training rows"
 
 
 def test_it_is_searched_like_any_other():
     X, y = blobs(2)
+    pairs = [("line", LogisticRegression()), ("near", KNeighborsClassifier())]
+    mixed = GridSearchCV(CrossFitClassifier(pairs, cv=3, random_state=0), {"line__C": [1e-4, 1.0]}, cv=3).fit(X, y)
+    assert mixed.best_params_.keys() == {"line__C"}
+    assert CrossFitClassifier(pairs).set_params(near=KNeighborsClassifier(3)).get_params()["near__n_neighbors"] == 3
     search = GridSearchCV(CrossFitClassifier(LINE, cv=3, random_state=0), {"estimator__C": [1e-4, 1.0]}, cv=3).fit(X, y)
     assert search.best_params_["estimator__C"] == 1.0
     with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):

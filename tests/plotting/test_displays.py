@@ -119,7 +119,7 @@ def test_intervals_are_drawn_in_order(moderated):
 
 def test_displays_of_intervals_ask_for_a_moderated_model(fitted):
     model, X, _ = fitted
-    with pytest.raises(ValueError, match="must be a ModeratedDiscriminantAnalysis"):
+    with pytest.raises(ValueError, match="must be a classifier with intervals"):
         ProbaIntervalDisplay.from_estimator(model, X)
 
 

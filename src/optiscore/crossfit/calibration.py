@@ -46,7 +46,7 @@ class VectorScaling(NamedTuple):
     def fit(cls, proba: FloatArray, codes: np.ndarray, weights: FloatArray, *, has_intercepts: bool = True) -> Self:
         """Return the scaling of least penalised log loss of left-out probabilities (n_rows, n_classes)."""
         n, K = proba.shape
-        least = _LEAST / n
+        least = least_probability(weights)
         L, rows, total = np.log(np.maximum(proba, least)), np.arange(n), weights.sum()
 
         def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
@@ -86,28 +86,33 @@ def choose_calibration(
 
     Rows of one fold are in one part: what hangs together stays together.
     """
-    plain = losses_of(proba, codes)
+    least = least_probability(weights)
+    plain = losses_of(proba, codes, least)
     scaled = np.empty_like(plain)
     parts = fold % _N_PARTS
     for part in np.unique(parts):
         there, here = parts != part, parts == part
         if not there.any():
             return None
-        scaled[here] = losses_of(
-            VectorScaling.fit(proba[there], codes[there], weights[there])(proba[here]), codes[here]
-        )
+        scaling = VectorScaling.fit(proba[there], codes[there], weights[there])
+        scaled[here] = losses_of(scaling(proba[here]), codes[here], least)
     if not is_gain(plain - scaled, weights):
         return None
     return VectorScaling.fit(proba, codes, weights)
 
 
 def is_gain(gain: FloatArray, weights: FloatArray) -> bool:
-    """Return whether the mean of gains is above 0 by more than chance."""
+    """Return whether the mean of gains is above 0 by more than chance; weights sum to what the rows are worth."""
     mean = np.average(gain, weights=weights)
-    error = np.sqrt(np.average(np.square(gain - mean), weights=weights) / len(gain))
+    error = np.sqrt(np.average(np.square(gain - mean), weights=weights) / weights.sum())
     return bool(mean > _CHANCE * error)
 
 
-def losses_of(proba: FloatArray, codes: np.ndarray) -> FloatArray:
-    """Return log losses of rows; a probability below a hundredth of a row counts as this."""
-    return -np.log(np.maximum(proba[np.arange(len(codes)), codes], _LEAST / len(codes)))
+def least_probability(weights: FloatArray) -> float:
+    """Return the least probability that is told from 0: a hundredth of a row."""
+    return float(_LEAST / weights.sum())
+
+
+def losses_of(proba: FloatArray, codes: np.ndarray, least: float) -> FloatArray:
+    """Return log losses of rows, where no probability is below the least one."""
+    return -np.log(np.maximum(proba[np.arange(len(codes)), codes], least))

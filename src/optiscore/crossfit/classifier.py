@@ -6,10 +6,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_array, check_random_state, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, column_or_1d
+from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
 from ..estimators.answers import ProbabilisticAnswers, check_classes
 from ..estimators.availability import only_if
@@ -21,8 +22,8 @@ from ..moments.subsets import stratified
 from ..numerics.types import FloatArray
 from ..trust.probabilities import check_level, most_probable
 from ..trust.sampling import HARDLY, LogOdds, interval_around
-from .folds import Fold, fit_all, left_out_means, proba_of, split_rows
-from .mixture import LeftOut, Mixture, learn_mixture
+from .folds import LeftOut, fit_all, fresh, proba_of, split_rows, worth_of
+from .mixture import Mixture, learn_mixture
 
 _CALIBRATIONS = ("auto", "temperature")
 
@@ -63,7 +64,12 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
     estimators_ : list
         Classifiers fitted on all rows, those of the list that have a weight.
     fold_estimators_ : list of list
-        For each fold, the same fitted without it. None for a classifier that knows its own left-out probabilities.
+        For each fold, the same fitted without it; there are none for one classifier of this package, with a number for
+        ``cv``, which knows its own left-out probabilities and is calibrated by itself.
+    fold_part_ : float
+        Part of the rows that a fold leaves out, on average.
+    class_count_ : ndarray of shape (n_classes,)
+        Training rows of each class, as many as they are worth where they have weights.
     mixture_ : Mixture
         Their weights, and what calibrates each of them and their mean.
     members_ : dict of ndarray
@@ -75,7 +81,7 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
     loo_codes_ : ndarray of shape (n_left_out,)
         Their classes, as indices into `classes_`.
     loo_weights_ : ndarray of shape (n_left_out,)
-        Their weights.
+        What each of them stands for.
     loo_log_loss_ : float
         Mean log loss of `loo_proba_`.
     priors_, loo_priors_ : ndarray of shape (n_classes,)
@@ -93,7 +99,8 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
     -----
     *Stability* and *intervals* come from the jackknife that deletes a group: with G folds and f_g the log odds of the
     model without fold g, their variance is (G - 1)/G times the sum of (f_g - mean)^2. What a classifier decides by
-    chance is in it: of a forest they are too modest. They cost as many predictions as there are folds.
+    chance is in it: of a forest they are too modest. Each costs as many predictions as there are folds, and `answers`
+    asks for both.
 
     With groups, rows of one group are left out together: nothing that is said is flattered by copies of a patient.
 
@@ -118,6 +125,8 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
 
     estimators_: list[Any]
     fold_estimators_: list[list[Any]]
+    fold_part_: float
+    class_count_: FloatArray
     mixture_: Mixture
     typicality_: TypicalityModel | None
 
@@ -140,8 +149,11 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        _, (first, *_) = named_members(self.estimator)
-        inner = get_tags(first)
+        try:
+            inner = get_tags(named_members(self.estimator)[1][0])
+        # No list of classifiers, which fit says.
+        except ValueError:
+            return tags
         tags.input_tags.allow_nan, tags.input_tags.sparse = inner.input_tags.allow_nan, inner.input_tags.sparse
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.non_deterministic = inner.non_deterministic
@@ -167,30 +179,31 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
         -------
         self : CrossFitClassifier
         """
-        if isinstance(self.calibration, str) and self.calibration not in _CALIBRATIONS:
-            raise ValueError(
-                f"calibration must be one of {list(_CALIBRATIONS)}, None or an object with fit and predict, got "
-                f"{self.calibration!r}."
-            )
+        _check_calibration(self.calibration)
         names, members = named_members(self.estimator)
         for name, member in zip(names, members, strict=True):
             if not hasattr(member, "predict_proba"):
                 raise ValueError(f"{name} has no predict_proba: wrap it, in CalibratedClassifierCV say.")
         seed = int(check_random_state(self.random_state).randint(2**31))
         with self._learning():
-            training = _labelled(X, y, sample_weight)
-            fitted, folds, left_out = self._fit_members(
-                [with_seed(each, seed) for each in members], training, groups, seed
-            )
-            mixture, losses = learn_mixture(left_out, self.calibration)
-            used = np.flatnonzero(mixture.weights)
-            proba = mixture.proba(left_out.probas)
-            fractions = np.bincount(left_out.codes, left_out.weights) / left_out.weights.sum()
+            training = _labelled(X, y, sample_weight, groups)
+            members, truth = [with_seed(each, seed) for each in members], training.labels[training.codes]
+            knows_itself = groups is None and self._knows_left_out(members)
+            folds = [] if knows_itself else split_rows(self.cv, training.X, truth, training.codes, groups, seed)
+            with progress_bar("fits", (1 + len(folds)) * len(members), visible=self.verbose > 0) as advance:
+                fitted, results = fit_all(members, training, folds, self.n_jobs, advance)
+            left_out = _known_left_out(fitted[0]) if knows_itself else LeftOut.of(training, folds, results)
+            mixture, losses = learn_mixture(left_out, None if knows_itself else self.calibration)
+            used, proba = np.flatnonzero(mixture.weights), mixture.proba(left_out.probas)
+            weight = np.ones(len(training.codes)) if training.weight is None else training.weight
+            fractions = np.bincount(training.codes, weight) / weight.sum()
             typicality, limit = _typicality_of(training)
             return self._keep(
                 classes_=training.labels,
+                class_count_=fractions * worth_of(weight),
                 estimators_=[fitted[i] for i in used],
-                fold_estimators_=[[models[i] for i in used] for models in folds],
+                fold_estimators_=[[models[i].model for i in used] for models in results],
+                fold_part_=float(np.mean([len(out) for _, out in folds]) / len(weight)) if folds else 0.0,
                 mixture_=mixture.take(used),
                 members_={"name": np.array(names), "log_loss": losses, "weight": mixture.weights},
                 loo_indices_=left_out.rows,
@@ -205,32 +218,14 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
                 **{name: getattr(fitted[0], name) for name in _OF_VALIDATION if hasattr(fitted[0], name)},
             )
 
-    def _fit_members(
-        self, members: list[Any], training: TrainingSet, groups: Any, seed: int
-    ) -> tuple[list[Any], list[list[Any]], LeftOut]:
-        """Return the classifiers fitted to all rows, those of each fold, and what is said of the rows left out."""
-        X, codes, labels, weight = training
-        n, K, truth = len(codes), len(labels), labels[codes]
-        folds: list[Fold] = []
-        if groups is not None or len(members) > 1 or not _knows_left_out(members[0]):
-            folds = split_rows(self.cv, X, truth, codes, groups, seed)
-        with progress_bar("fits", (1 + len(folds)) * len(members), visible=self.verbose > 0) as advance:
-            fitted, results = fit_all(members, X, truth, labels, weight, folds, self.n_jobs, advance)
-        if not folds:
-            own = fitted[0]
-            rows = getattr(own, "loo_indices_", np.arange(len(own.loo_codes_)))
-            return fitted, [], LeftOut(rows, own.loo_codes_, own.loo_weights_, np.arange(len(rows)), [own.loo_proba_])
-        places = [left_out for _, left_out in folds]
-        probas = [
-            left_out_means(zip(places, (found[i].proba for found in results), strict=True), n, K)
-            for i in range(len(members))
-        ]
-        rows, fold = np.flatnonzero(~np.isnan(probas[0]).any(axis=1)), np.zeros(n, dtype=int)
-        for k, left_out in enumerate(places):
-            fold[left_out] = k
-        weights = np.ones(len(rows)) if weight is None else weight[rows]
-        models = [[each.model for each in found] for found in results]
-        return fitted, models, LeftOut(rows, codes[rows], weights, fold[rows], [proba[rows] for proba in probas])
+    def _knows_left_out(self, members: Sequence[Any]) -> bool:
+        """Return whether the one classifier leaves rows out in closed form, and nothing else is asked for.
+
+        So do ours that are asked for probabilities: these are calibrated by themselves.
+        """
+        is_ours = isinstance(members[0], ProbabilisticAnswers) and not isinstance(members[0], CrossFitClassifier)
+        plain = isinstance(self.cv, (int, np.integer)) and self.calibration in (None, "auto")
+        return len(members) == 1 and is_ours and plain and getattr(members[0], "priors", None) is None
 
     def _proba(self, models: Sequence[Any], X: Any) -> FloatArray:
         """Return probabilities by classifiers of one fit, of all rows or without a fold."""
@@ -271,19 +266,19 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
         return self.classes_.take(most_probable(log_proba.T))
 
     def _check_folds(self) -> None:
-        if "fold_estimators_" not in vars(self) or self.fold_estimators_ or _knows_left_out(self.estimators_[0]):
-            return
-        raise ValueError("stability and intervals come from models of folds, and there are none.")
+        if "estimators_" in vars(self) and any(isinstance(each, FrozenEstimator) for each in self.estimators_):
+            raise ValueError("stability and intervals come from models of folds, and a frozen one has none.")
 
     @only_if(_check_folds)
     def stability(self, X: Any) -> FloatArray:
-        """How surely a model of another sample of this size from the same population would give the predicted label.
+        """How surely the label is the one that models of other samples of this size give on average.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Between 1/n_classes and 1: one less the sum, over the other classes, of the probability that the sampling
-            error of the log odds is larger than these. About the sample, not about the truth.
+            error of the log odds is larger than these. Two models of samples of their own agree less often, with
+            probability Phi(M/sqrt(2 V)). About the sample, not about the truth.
         """
         self._check_fitted()
         if not self.fold_estimators_:
@@ -296,8 +291,8 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
 
     def _log_odds(self, X: Any) -> LogOdds:
         """Return log odds of the most probable class against all others, with variances by the jackknife."""
-        p, rows = self.predict_proba(X), np.arange(_n_rows(X))
-        best, K = p.argmax(axis=1), len(self.classes_)
+        p = self.predict_proba(X)
+        rows, best, K = np.arange(len(p)), p.argmax(axis=1), len(self.classes_)
         places = np.arange(K - 1)
         rivals = places + (places >= best[:, None])
 
@@ -305,19 +300,20 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
             logs = np.log(proba + HARDLY)
             return (logs[rows, best][:, None] - np.take_along_axis(logs, rivals, axis=1)).T
 
-        counts = self._counts()
+        # Stratified folds have the same fractions of the classes, and tell no error of these.
+        counts = self.class_count_
         variances = self._variance(X, log_odds) + 1 / counts[best] + 1 / counts[rivals].T
         return LogOdds(best, rivals.T, log_odds(p), variances)
 
-    def _counts(self) -> FloatArray:
-        """Return training rows of each class: folds have the same fractions, and tell no error of these."""
-        return self.loo_priors_ * len(self.loo_codes_)
-
     def _variance(self, X: Any, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Return the variance of a function of the probabilities, by the models of the folds."""
+        """Return the variance of a function of the probabilities, by the models of the folds.
+
+        Folds that leave out d of n rows each: (n - d)/(d G) times the sum of squares, whether they are a partition or
+        repeated.
+        """
         values = np.array([function(self._proba(models, X)) for models in self.fold_estimators_])
-        G = len(values)
-        return (G - 1) / G * np.square(values - values.mean(axis=0)).sum(axis=0)
+        G, part = len(values), self.fold_part_
+        return (1 - part) / (part * G) * np.square(values - values.mean(axis=0)).sum(axis=0)
 
     @only_if(_check_folds)
     def predict_proba_interval(
@@ -351,15 +347,16 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
             chosen = np.take_along_axis(proba, asked, axis=1)
             return np.log(chosen + HARDLY) - np.log(1 - chosen + HARDLY)
 
-        counts = self._counts()
+        counts = self.class_count_
         variance = self._variance(X, log_odds) + 1 / counts[asked] + 1 / (counts.sum() - counts)[asked]
-        quantile = float(stdtrit(max(len(self.fold_estimators_) - 1, 1), 0.5 + 0.5 * level))
+        freedom = max(min(len(self.fold_estimators_), 1 / self.fold_part_) - 1, 1)
+        quantile = float(stdtrit(freedom, 0.5 + 0.5 * level))
         lower, upper = interval_around(np.take_along_axis(p, asked, axis=1), quantile * np.sqrt(variance))
         return (lower[:, 0], upper[:, 0]) if of_predicted else (lower, upper)
 
     def _check_typicality(self) -> None:
         if vars(self).get("typicality_", self) is None:
-            raise ValueError("typicality is that of numbers without gaps, in 1,000 columns at most.")
+            raise ValueError("typicality is that of columns of numbers without gaps, of which there may be 1,000.")
 
     @only_if(_check_typicality)
     def typicality(self, X: ArrayLike) -> FloatArray:
@@ -368,11 +365,78 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
         Returns
         -------
         ndarray of shape (n_samples,)
-            Near 0 for a sample unlike anything in training, whatever probabilities it gets.
+            Near 0 for a sample unlike anything in training, whatever probabilities it gets; NaN for one with gaps.
         """
         self._check_fitted()
         assert self.typicality_ is not None
-        return self.typicality_.p_values(np.asarray(X, dtype=np.float64))
+        validate_data(self, X, reset=False, skip_check_array=True)
+        points = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=0)
+        whole, found = np.isfinite(points).all(axis=1), np.full(len(points), np.nan)
+        found[whole] = self.typicality_.p_values(points[whole])
+        return found
+
+    def _is_list(self) -> bool:
+        pairs = self.estimator if isinstance(self.estimator, (list, tuple)) else ()
+        return bool(pairs) and all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, those of the classifiers of a list under their names.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to return those of the classifiers, too.
+
+        Returns
+        -------
+        dict
+        """
+        parameters: dict[str, Any] = super().get_params(deep=deep)
+        if deep and self._is_list():
+            for name, member in zip(*named_members(self.estimator), strict=True):
+                inner = member.get_params(deep=True) if hasattr(member, "get_params") else {}
+                parameters |= {name: member, **{f"{name}__{key}": value for key, value in inner.items()}}
+        return parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the classifiers of a list by their names.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of this estimator, ``estimator__...`` of the one classifier, or ``name`` and ``name__...`` of
+            those of a list.
+
+        Returns
+        -------
+        self : CrossFitClassifier
+        """
+        if self._is_list() and "estimator" not in params:
+            names, members = named_members(self.estimator)
+            for i, name in enumerate(names):
+                members[i] = params.pop(name, members[i])
+                inner = {key: value for key, value in params.items() if key.startswith(f"{name}__")}
+                if inner:
+                    members[i].set_params(**{key.removeprefix(f"{name}__"): params.pop(key) for key in inner})
+            self.estimator = list(zip(names, members, strict=True))
+        super().set_params(**params)
+        return self
+
+
+def _check_calibration(calibration: Any) -> None:
+    is_object = hasattr(calibration, "fit") and hasattr(calibration, "predict")
+    if not (calibration is None or is_object or (isinstance(calibration, str) and calibration in _CALIBRATIONS)):
+        raise ValueError(
+            f"calibration must be one of {list(_CALIBRATIONS)}, None or an object with fit and predict, got "
+            f"{calibration!r}."
+        )
+
+
+def _known_left_out(own: Any) -> LeftOut:
+    """Return what a classifier of ours knows of rows that are left out."""
+    codes = own.loo_codes_
+    rows = getattr(own, "loo_indices_", np.arange(len(codes)))
+    return LeftOut(rows, codes, own.loo_weights_, np.arange(len(codes)), [own.loo_proba_])
 
 
 def named_members(estimator: Any) -> tuple[list[str], list[Any]]:
@@ -380,19 +444,19 @@ def named_members(estimator: Any) -> tuple[list[str], list[Any]]:
     if isinstance(estimator, BaseEstimator) or hasattr(estimator, "fit"):
         return [type(estimator).__name__], [estimator]
     try:
-        names, members = zip(*estimator, strict=True)
+        names, members = [*zip(*estimator, strict=True)] or [(), ()]
     except (TypeError, ValueError):
         raise ValueError(
             f"estimator must be a classifier or a list of (name, classifier), got {estimator!r}."
         ) from None
-    if len(set(names)) < len(names):
+    if not names or len(set(names)) < len(names):
         raise ValueError(f"estimator must be a list of classifiers with different names, got {list(names)}.")
     return list(names), list(members)
 
 
 def with_seed(member: Any, seed: int) -> Any:
     """Return a clone whose choices at random have a seed, where none is given."""
-    cloned = clone(member)
+    cloned = fresh(member)
     parameters = cloned.get_params(deep=True) if hasattr(cloned, "get_params") else {}
     seeds = {
         name: seed
@@ -402,14 +466,9 @@ def with_seed(member: Any, seed: int) -> Any:
     return cloned.set_params(**seeds) if seeds else cloned
 
 
-def _knows_left_out(member: Any) -> bool:
-    """Return whether a classifier leaves rows out in closed form, as ours do that are asked for probabilities."""
-    return isinstance(member, ProbabilisticAnswers) and not isinstance(member, CrossFitClassifier)
-
-
-def _labelled(X: Any, y: ArrayLike, sample_weight: Any) -> TrainingSet:
+def _labelled(X: Any, y: ArrayLike, sample_weight: Any, groups: Any) -> TrainingSet:
     """Return samples as they came in, with classes and weights."""
-    X, given = indexable(X, column_or_1d(y, warn=True))
+    X, given, _ = indexable(X, column_or_1d(y, warn=True), groups)
     with comparing_labels():
         if given.dtype.kind == "f":
             assert_all_finite(given, input_name="y")
@@ -424,19 +483,12 @@ def _labelled(X: Any, y: ArrayLike, sample_weight: Any) -> TrainingSet:
 
 def _typicality_of(training: TrainingSet) -> tuple[TypicalityModel | None, float | None]:
     """Return a model of columns that are numbers, and its limit; None where they are not."""
-    try:
-        X = np.asarray(training.X, dtype=np.float64)
-    except (TypeError, ValueError):
+    X = np.asarray(training.X)
+    if X.dtype.kind not in "biuf" or X.ndim != 2 or X.shape[1] > MOST_FEATURES or not np.isfinite(X).all():
         return None, None
-    if X.ndim != 2 or X.shape[1] > MOST_FEATURES or not np.isfinite(X).all():
-        return None, None
-    counted = training._replace(X=X).counted()
+    counted = training._replace(X=X.astype(np.float64)).counted()
     some = stratified(counted.codes, MOST_TYPICAL, 2, seed=0).rows
     try:
         return TypicalityModel.fit(counted.take(np.sort(some)))
     except ValueError:
         return None, None
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -7,21 +7,12 @@ import numpy as np
 from sklearn.base import clone
 
 from ..numerics.types import FloatArray
-from .calibration import Calibrator, VectorScaling, choose_calibration, losses_of
+from .calibration import Calibrator, VectorScaling, choose_calibration, least_probability, losses_of
+from .folds import LeftOut
 from .pool import earned_weights
 
 #: What makes calibrated probabilities of others, (n_rows, n_classes).
 Calibration: TypeAlias = VectorScaling | Calibrator
-
-
-class LeftOut(NamedTuple):
-    """Rows that were left out, by their places: classes, weights, folds, and probabilities by each classifier."""
-
-    rows: np.ndarray
-    codes: np.ndarray
-    weights: FloatArray
-    fold: np.ndarray
-    probas: list[FloatArray]
 
 
 class Mixture(NamedTuple):
@@ -29,13 +20,13 @@ class Mixture(NamedTuple):
 
     weights: FloatArray
     calibrations: list[Calibration | None]
-    last: Calibration | None
+    of_mean: Calibration | None
 
     def proba(self, probas: Sequence[FloatArray]) -> FloatArray:
         """Return probabilities (n_rows, n_classes) from those of the classifiers."""
         parts = zip(self.weights.tolist(), self.calibrations, probas, strict=True)
         mean = sum(weight * _calibrated(proba, calibration) for weight, calibration, proba in parts)
-        return _calibrated(np.asarray(mean), self.last)
+        return _calibrated(np.asarray(mean), self.of_mean)
 
     def take(self, members: np.ndarray) -> "Mixture":
         """Return the mixture of some of the classifiers, which have all of the weight."""
@@ -46,13 +37,14 @@ def learn_mixture(left_out: LeftOut, calibration: Any) -> tuple[Mixture, FloatAr
     """Return the mixture of least left-out log loss, and the log losses of its members, each calibrated by itself."""
     calibrations = [_learn_calibration(calibration, proba, left_out) for proba in left_out.probas]
     calibrated = [_calibrated(*pair) for pair in zip(left_out.probas, calibrations, strict=True)]
-    losses = np.array([losses_of(proba, left_out.codes) for proba in calibrated])
+    least = least_probability(left_out.weights)
+    losses = np.array([losses_of(proba, left_out.codes, least) for proba in calibrated])
     weights = earned_weights(np.exp(-losses), left_out.weights)
-    last = None
+    of_mean = None
     if np.count_nonzero(weights) > 1:
         mean = sum(weight * proba for weight, proba in zip(weights.tolist(), calibrated, strict=True))
-        last = _learn_calibration(calibration, np.asarray(mean), left_out)
-    return Mixture(weights, calibrations, last), np.average(losses, axis=1, weights=left_out.weights)
+        of_mean = _learn_calibration(calibration, np.asarray(mean), left_out)
+    return Mixture(weights, calibrations, of_mean), np.average(losses, axis=1, weights=left_out.weights)
 
 
 def _learn_calibration(calibration: Any, proba: FloatArray, left_out: LeftOut) -> Calibration | None:

@@ -51,7 +51,12 @@ class AnswerTable(Mapping[str, np.ndarray]):
         return iter(self._columns)
 
     def __len__(self) -> int:
+        """Return the number of columns."""
         return len(self._columns)
+
+    # Arrays are not equal or unequal as a whole: a table is equal to itself.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def to_pandas(self, index: Any = None) -> Any:
         """Return a pandas data frame.

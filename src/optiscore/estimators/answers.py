@@ -172,9 +172,10 @@ class ProbabilisticAnswers(Answers):
         Returns
         -------
         AnswerTable
-            "label", "probability" of it, "low" and "high" (`predict_proba_interval`), "stability", "set" (tuples of
-            labels, `predict_set`), "typicality", "abstain" and "why". Samples that are less typical than ninety-nine of
-            a hundred training samples were go to a person, too.
+            "label", "probability" of it, "low" and "high" (`predict_proba_interval`; where there is a `nominal_proba`,
+            the interval is around that), "stability", "set" (tuples of labels, `predict_set`), "typicality", "abstain"
+            and "why". Samples that are less typical than ninety-nine of a hundred training samples were go to a person,
+            too.
         """
         proba = self.predict_proba(X)
         codes = most_probable(np.log(np.maximum(proba, np.finfo(proba.dtype).tiny)).T)
@@ -185,7 +186,7 @@ class ProbabilisticAnswers(Answers):
         columns: dict[str, np.ndarray] = {"label": self.classes_.take(codes), "probability": probability}
         columns |= {"low": low, "high": high, "stability": self.stability(X), "set": sets}
         limit, remark = self._probability_limit(target_accuracy)
-        why = np.where(probability < limit, "too uncertain", "").astype(object)
+        why = np.where(probability >= limit, "", "too uncertain").astype(object)
         if getattr(self, "typicality_limit_", None) is not None:
             columns["typicality"] = self.typicality(X)
             strange = columns["typicality"] < self.typicality_limit_
@@ -195,7 +196,7 @@ class ProbabilisticAnswers(Answers):
     def _probability_limit(self, target_accuracy: float | None) -> tuple[float, str]:
         """Return the limit below which left-out samples would have gone to a person, and what is to be said of it."""
         if target_accuracy is None:
-            return 0.0, "Every row is decided whose typicality is not too small."
+            return 0.0, "Decided whatever the probability."
         target = check_level(target_accuracy, "target_accuracy")
         left_out, weights = self._left_out(self.priors_)
         weights = weights * (self.priors_ / self._fractions())[self.loo_codes_]
@@ -203,7 +204,7 @@ class ProbabilisticAnswers(Answers):
         if np.isinf(limit):
             return limit, f"No limit reaches {100 * target:g} % right decisions on left-out training rows."
         decided = f"from a probability of {limit:.3f} on" if limit else "whatever the probability"
-        return limit, f"Decided {decided}: {100 * target:g} % right on left-out training rows."
+        return limit, f"Decided {decided}: at least {100 * target:g} % right on left-out training rows."
 
     def estimate_priors(self, X: ArrayLike) -> ClassProportions:
         """Estimate the proportions of the classes among new samples without labels.

@@ -107,7 +107,7 @@ def _sampling_rows(model: Any) -> None:
 def _calibrations(model: Any) -> None:
     """What calibrates each classifier."""
     known = (VectorScaling, Calibrator, type(None))
-    if len(model.calibrations) != len(model.weights) or not isinstance(model.last, known):
+    if len(model.calibrations) != len(model.weights) or not isinstance(model.of_mean, known):
         raise RefusedError("calibrations must be as many as weights")
     if not all(isinstance(each, known) for each in model.calibrations):
         raise RefusedError("calibrations must be scalings, objects with predict, or None")
@@ -119,9 +119,11 @@ def _crossfit(model: Any) -> None:
     if any(len(each) != len(model.mixture_.weights) for each in models):
         raise RefusedError("estimators_ and fold_estimators_ must go with mixture_")
     for each in (single for fitted in models for single in fitted):
-        if not np.isin(getattr(each, "classes_", ()), model.classes_).all() or not hasattr(each, "classes_"):
+        if not hasattr(each, "classes_") or not np.isin(each.classes_, model.classes_).all():
             raise RefusedError("estimators_ must know the classes")
-    scalings = [each for each in (*model.mixture_.calibrations, model.mixture_.last) if isinstance(each, VectorScaling)]
+    scalings = [
+        each for each in (*model.mixture_.calibrations, model.mixture_.of_mean) if isinstance(each, VectorScaling)
+    ]
     if any(len(each.intercepts) != len(model.classes_) for each in scalings):
         raise RefusedError("intercepts must be as many as classes")
 
@@ -320,7 +322,8 @@ _ALL = (
             {
                 "classes_": LABELS,
                 **_LEFT_OUT,
-                "typicality_limit_": Number(0, 1, may_be_none=True),
+                "class_count_": numbers("K", 0),
+                "fold_part_": Number(0, 1),
                 "loo_indices_": numbers("n", 0, kinds="iu"),
                 "loo_log_loss_": Number(0),
                 "members_": Columns(

@@ -322,14 +322,16 @@ class KernelDiscriminantClassifier(ProbabilisticAnswers):
 
     @only_if(_check_sampling_rows)
     def stability(self, X: ArrayLike) -> FloatArray:
-        """How surely a model of another sample of this size from the same population would give the predicted label.
+        """How surely the label is the one that models of other samples of this size give on average.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Between 1/n_classes and 1: one less the sum, over the other classes, of the probability that the sampling
-            error of the log odds is larger than these. About the sample, not about the truth: errors are found by low
-            probabilities, and low stability says that more training samples could change the label.
+            error of the log odds is larger than these. Two models of samples of their own agree less often, with
+            probability Phi(M/sqrt(2 V)) for log odds M with the variance V. About the sample, not about the truth:
+            errors are found by low probabilities, and low stability says that more training samples could change the
+            label.
         """
         self._check_fitted()
         n_classes = len(self.classes_)

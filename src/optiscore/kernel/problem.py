@@ -14,6 +14,9 @@ from .parameters import Combination
 from .scalings import SCALINGS, Scaling
 from .spectral_ridge import Masses, contrasts
 
+# A row of a smaller weight, in units of the mean one, counts as much as this.
+_LEAST_MASS = 1e-9
+
 # Beyond so many rows, scalings are those of some of the rows; beyond so many, the estimators are refused.
 _SCALED, MOST_ROWS = 100_000, 1_000_000
 
@@ -105,7 +108,8 @@ def pose(training: TrainingSet, names: Sequence[str], ridges: FloatArray) -> Pro
             f"there are {len(X):,} rows, and kernels take {MOST_ROWS:,} at most. Take a sample of the rows, or "
             f"ModeratedDiscriminantAnalysis, which learns from any number of rows."
         )
-    mass = None if training.weight is None else training.weight / training.weight.mean()
+    # Beyond this, weights are lost in rounding.
+    mass = None if training.weight is None else np.maximum(training.weight / training.weight.mean(), _LEAST_MASS)
     rows = slice(None) if len(X) <= _SCALED else stratified(codes, _SCALED, 2, seed=0).rows
     doubles, weight = X[rows].astype(np.float64, copy=False), None if mass is None else mass[rows]
     scalings = {name: SCALINGS[name].fit(doubles, weight) for name in dict.fromkeys(names)}

@@ -91,7 +91,8 @@ class ModeratedAnswers(ProbabilisticAnswers, Streaming):
         lower, upper : ndarray of shape (n_samples, n_classes) or (n_samples,)
             Ends of the interval around `nominal_proba`; with two models, the smaller and the larger of theirs. Exact up
             to the limit of the likelihood ratio for two classes, conservative for more; beyond nine classes the ratio
-            is searched for the rivals that matter most. `predict_proba`, the mean over what the moments may be, can lie
+            is searched for the rivals that matter most, which for one class are others than for all: some digits of its
+            interval may differ. `predict_proba`, the mean over what the moments may be, can lie
             outside where that distribution is skewed.
         """
         level = check_level(confidence_level, "confidence_level")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from numbers import Integral
 from threading import Condition, Lock, local
 from typing import Any, TypeVar
 
@@ -103,6 +104,8 @@ def threads_at_most(n_jobs: int | None) -> Iterator[None]:
     if n_jobs is None:
         yield
         return
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or not n_jobs:
+        raise ValueError(f"n_jobs must be an integer other than 0, or None, got {n_jobs!r}.")
     before, most = getattr(_thread, "most", None), joblib.effective_n_jobs(n_jobs)
     _thread.most = most
     try:

@@ -64,11 +64,11 @@ class ProbaIntervalDisplay:
         ax: Any = None,
         **keywords: Any,
     ) -> Self:
-        """Plot the posteriors of samples under a fitted `ModeratedDiscriminantAnalysis`.
+        """Plot the probabilities of samples under a fitted classifier with intervals.
 
         Parameters
         ----------
-        estimator : ModeratedDiscriminantAnalysis or KernelDiscriminantClassifier
+        estimator : ModeratedDiscriminantAnalysis, KernelDiscriminantClassifier or CrossFitClassifier
             Fitted classifier, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
             Samples; of many, some are shown that are spread over the range of posteriors.
@@ -85,7 +85,7 @@ class ProbaIntervalDisplay:
         -------
         ProbaIntervalDisplay
         """
-        model, samples = last_step(estimator, X, "predict_proba_interval", "a ModeratedDiscriminantAnalysis")
+        model, samples = last_step(estimator, X, "predict_proba_interval", "a classifier with intervals")
         labels = model.classes_.tolist()
         if label is not None and label not in labels:
             raise ValueError(f"label must be one of {labels}, got {label!r}.")
@@ -172,8 +172,12 @@ class ProbaIntervalDisplay:
         places = np.arange(len(self.lower))
         level = f"{100 * self.confidence_level:g} % interval"
         self.ax_.vlines(places, self.lower, self.upper, color=color, alpha=0.45, linewidth=3, label=level)
-        self.ax_.plot(places, self.moderated, "o", color="black", markersize=4, label="moderated")
-        self.ax_.plot(places, self.nominal, "_", color="#d55e00", markersize=8, markeredgewidth=2, label="nominal")
+        has_nominal = not np.array_equal(self.nominal, self.moderated)
+        name = "moderated" if has_nominal else "probability"
+        self.ax_.plot(places, self.moderated, "o", color="black", markersize=4, label=name)
+        if has_nominal:
+            style = {"color": "#d55e00", "markersize": 8, "markeredgewidth": 2}
+            self.ax_.plot(places, self.nominal, "_", label="nominal", **style)
         self.ax_.set(ylim=(-0.03, 1.03), xlabel="samples, sorted", ylabel=f"probability of {self.name}", xticks=[])
         self.ax_.legend(framealpha=0.9, loc="upper left")
         return self

@@ -226,7 +226,7 @@ class TableClassifier(ClassifierMixin, Results):  # type: ignore[misc]
         return self._classifier.predict_set(self._features(X), confidence_level, by_class=by_class)
 
     def stability(self, X: Any) -> FloatArray:
-        """How surely a model of another sample of this size would give the predicted label.
+        """How surely the label is the one that models of other samples of this size give on average.
 
         Parameters
         ----------

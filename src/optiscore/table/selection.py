@@ -234,7 +234,7 @@ def judge_candidate(name: str, classifier: Any, trial: TrainingRows, advance: Ca
     for kept, left_out in folds:
         fold = judged[kept], judged[left_out]
         with new_values_allowed():
-            result = fit_fold(lambda: trial.make(clone(classifier)), trial.rows, truth, labels, None, fold)
+            result = fit_fold(trial.make(clone(classifier)), trial.rows, truth, labels, None, fold)
             said = result.model.predict(take_rows_of(trial.rows, fold[1]))
         predicted[left_out], proba[left_out] = np.searchsorted(labels, said), result.proba
         advance(1)

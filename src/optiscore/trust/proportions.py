@@ -65,7 +65,10 @@ def estimate_proportions(
     have changed. The p-value is that of the difference of mean probabilities, whose covariance the left-out ones tell;
     weights say what each of these stands for.
     """
-    pi = np.average(left_out, axis=0, weights=weights)
+    weights = weights / weights.max()
+    # A class of hardly any rows has half a row at least.
+    pi = np.maximum(np.average(left_out, axis=0, weights=weights), 0.5 / len(left_out))
+    pi /= pi.sum()
     ratio = np.maximum(proba, 1e-12) / pi
     w = pi
     for _ in range(_ROUNDS):
@@ -96,7 +99,8 @@ def _p_value(proba: FloatArray, left_out: FloatArray, weights: FloatArray) -> fl
     # Rows of unequal weights are worth as many fewer.
     n_effective = weights.sum() ** 2 / np.square(weights).sum()
     spread = np.atleast_2d(np.cov(left_out @ B, rowvar=False, aweights=weights))
-    spread = spread * (1 / len(proba) + 1 / n_effective)
+    # Of a class that left-out rows say nothing of, the proportion is known to a row.
+    spread = spread * (1 / len(proba) + 1 / n_effective) + np.eye(len(B.T)) / n_effective**2
     values, vectors = np.linalg.eigh(spread)
     kept = values > 1e-9 * max(values.max(), 1e-300)
     return float(chdtrc(kept.sum(), np.sum((vectors.T @ apart)[kept] ** 2 / values[kept]))) if kept.any() else 1.0
