@@ -262,3 +262,23 @@ def test_tables_of_results_come_from_stored_files(page):
     assert files
     for file in files:
         assert (ROOT / "docs" / "results" / file).is_file(), file
+
+
+def test_mixed_tables():
+    """Mean log losses and ranks of the table classifier and its peers, and what calibration by folds gains."""
+    rows, page = table("mixed/tables_500"), text("docs/guide/tables.md")
+    methods = ("table classifier", "CatBoost", "logistic regression", "forest", "LightGBM")
+    losses = np.array([numbers(rows, f"{method}: log loss") for method in methods])
+    ranks = losses.argsort(axis=0).argsort(axis=0).mean(axis=1) + 1
+    mean, said = losses.mean(axis=1), "{:.3f}".format
+    assert len(rows) == 24
+    assert f"its mean log loss was {said(mean[0])[1:]} and its mean rank {ranks[0]:.1f} of five" in page
+    assert f"CatBoost on the raw columns had {said(mean[1])[1:]} ({ranks[1]:.1f})" in page
+    assert f"logistic regression behind one-hot columns {said(mean[2])[1:]} ({ranks[2]:.1f})" in page
+    assert f"a forest {said(mean[3])[1:]}, LightGBM {said(mean[4])[1:]}" in page
+    rows, page = table("mixed/calibration_300"), text("docs/guide/any_classifier.md")
+    gains = {m: numbers(rows, f"{m}: plain") - numbers(rows, f"{m}: calibrated") for m in methods[2:]}
+    gained = {method: said(gain.mean())[1:] for method, gain in gains.items()}
+    assert f"LightGBM gained {gained['LightGBM']} on average, a forest {gained['forest']}" in page
+    assert f"logistic regression {gained['logistic regression']}; the worst loss was .003" in page
+    assert min(gain.min() for gain in gains.values()) > -0.0035

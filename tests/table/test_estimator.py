@@ -145,6 +145,19 @@ def test_the_report_is_that_of_the_command(fitted, tmp_path):
     assert fitted.report(visits()).verdict.answer == "unknown"
 
 
+def test_importances_are_what_columns_are_worth(fitted):
+    new = visits(400, 1)
+    found = fitted.importances(new).set_index("column")
+    assert found.index[:3].tolist() == sorted(found.index[:3], key=lambda c: -found.loc[c, "importance"])
+    assert set(found.index[:3]) == {"age", "smoker", "ward"}
+    assert found.loc["age", "importance"] > 4 * found.loc["age", "error"]
+    assert abs(found.loc["seen", "importance"]) < 0.03
+    same = fitted.importances(new.drop(columns="outcome"), new["outcome"])
+    assert same.set_index("column").loc["age", "importance"] == found.loc["age", "importance"]
+    with pytest.raises(ValueError, match="has no labels"):
+        fitted.importances(new.drop(columns="outcome"))
+
+
 def test_other_models_and_mixtures(tmp_path):
     frame = visits()
     line = TableClassifier(LogisticRegression(max_iter=1000)).fit(frame, "outcome")

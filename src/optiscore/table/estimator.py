@@ -15,11 +15,12 @@ from ..documented import plain_signatures
 from ..estimators.progress import progress_bar
 from ..estimators.results import Results
 from ..files.whole_files import write_atomically
+from ..metrics import log_losses
 from ..numerics.types import BoolArray, FloatArray
 from ..trust.proportions import ClassProportions
 from .answers import thresholds_for
 from .columns import Choices
-from .evaluation import evaluate, read_rows
+from .evaluation import Rows, evaluate, read_rows
 from .frames import NAME, TableInMemory, coded_columns, like, to_arrow, with_target
 from .judging import Judgement
 from .selection import candidates_of
@@ -349,19 +350,56 @@ class TableClassifier(ClassifierMixin, Results):  # type: ignore[misc]
             Shows itself in a notebook; `save` writes the whole page.
         """
         check_is_fitted(self)
-        trained, table = self.table_model_, to_arrow(X)
-        if isinstance(y, str):
-            table = table.rename_columns([trained.target if name == y else name for name in table.column_names])
-        elif y is not None:
-            others = table.drop_columns([trained.target]) if trained.target in table.column_names else table
-            given, name = with_target(others, y)
-            table = given.rename_columns([trained.target if each == name else each for each in given.column_names])
-        source = TableInMemory(table)
-        rows = read_rows(trained, source, None, lambda n: None)
+        trained, rows = self.table_model_, self._rows(X, y)
         thresholds = thresholds_for(trained.classifier, trained.least_typical, [])
         seed = 0 if self.random_state is None else int(self.random_state)
         found = evaluate(trained, rows, thresholds, seed, self._progress)
         return TableReport(Judgement(trained, rows, found, reach_verdict(trained, found, self.target_accuracy)))
+
+    def importances(self, X: Any, y: Any = None, *, n_repeats: int = 3) -> pd.DataFrame:
+        """What each column is worth: by how much the log loss grows where its cells are those of other rows.
+
+        Parameters
+        ----------
+        X : data frame, dict of columns or array
+            Labelled rows, best such that the model was not trained on.
+        y : str or array-like of shape (n_samples,), default=None
+            Their labels, or the name of their column; None where X has the column of training.
+        n_repeats : int, default=3
+            How often each column is shuffled.
+
+        Returns
+        -------
+        DataFrame
+            "column", "importance" (mean growth of the log loss; near 0 for a column that others can stand for) and its
+            standard "error" over the rows, the largest first.
+        """
+        check_is_fitted(self)
+        trained, rows = self.table_model_, self._rows(X, y)
+        codes = rows.codes
+        if codes is None:
+            raise ValueError(f"{NAME} has no labels: importances are losses of labelled rows.")
+
+        def losses(frame: pd.DataFrame) -> FloatArray:
+            return log_losses(trained.classifier.predict_proba(trained.features(frame)), codes)
+
+        plain, rng, found = losses(rows.frame), np.random.default_rng(0), []
+        for name in rows.frame.columns:
+            orders = [rng.permutation(len(plain)) for _ in range(n_repeats)]
+            column = rows.frame[name].to_numpy()
+            grown = np.mean([losses(rows.frame.assign(**{name: column[order]})) for order in orders], axis=0) - plain
+            found.append((name, grown.mean(), grown.std() / np.sqrt(len(grown))))
+        table = pd.DataFrame(found, columns=["column", "importance", "error"])
+        return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+
+    def _rows(self, X: Any, y: Any) -> Rows:
+        """Return rows with their labels, which may be beside them or in a column of any name."""
+        target, table = self.table_model_.target, to_arrow(X)
+        if y is not None and not (isinstance(y, str) and y == target):
+            others = [name for name in table.column_names if name != target]
+            given, name = (table.select(others), y) if isinstance(y, str) else with_target(table.select(others), y)
+            table = given.rename_columns([target if each == name else each for each in given.column_names])
+        return read_rows(self.table_model_, TableInMemory(table), None, lambda n: None)
 
     @classmethod
     def load(cls, path: str | Path, *, trusted: Sequence[str] = ()) -> Self:
