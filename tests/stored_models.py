@@ -12,10 +12,12 @@ import pyarrow as pa
 from command import call
 from kinds import blobs
 from mutations import KINDS_OF_FILES
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from optiscore import (
+    CrossFitClassifier,
     KernelDiscriminantClassifier,
     ModeratedDiscriminantAnalysis,
     OptimisticScoreClassifier,
@@ -47,6 +49,11 @@ MODELS = {
         np.tile(X, (2, 1)), np.tile(y, 2)
     ),
     "power map": lambda X, y: PowerMap().fit(X),
+    "weighed models": lambda X, y: ModeratedDiscriminantAnalysis().fit((X > 0).astype(float), y),
+    "weighted rows": lambda X, y: KernelDiscriminantClassifier("short").fit(X, y, np.arange(1.0, 46)),
+    "cross-fitted": lambda X, y: CrossFitClassifier(
+        [("line", LogisticRegression()), ("moderated", ModeratedDiscriminantAnalysis())], cv=3, random_state=0
+    ).fit(X, y),
     "pipeline": lambda X, y: make_pipeline(StandardScaler(), ModeratedDiscriminantAnalysis()).fit(X, y),
 }
 

@@ -7,8 +7,10 @@ import pytest
 from kinds import blobs
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from optiscore import (
+    CrossFitClassifier,
     KernelDiscriminantClassifier,
     KernelDiscriminantMap,
     ModeratedDiscriminantAnalysis,
@@ -30,6 +32,9 @@ ESTIMATORS = {
     "kernel": KernelDiscriminantClassifier(),
     "one map": KernelDiscriminantClassifier("short", average=False),
     "kernel map": KernelDiscriminantMap(),
+    "cross-fitted": CrossFitClassifier(
+        [("line", LinearDiscriminantAnalysis()), ("moderated", ModeratedDiscriminantAnalysis())], cv=4, random_state=0
+    ),
 }
 SETS = {"iris": load_iris, "wine": load_wine}
 METHODS = (

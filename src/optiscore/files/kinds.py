@@ -153,6 +153,10 @@ def _watch(model: Any) -> None:
         raise RefusedError("entries must be as many as the statistics of reference")
 
 
+# Models that a table may be trained with, whatever they were tried as.
+_TAKEN = ("moderated", "kernel", "optimistic")
+
+
 def _table(model: Any) -> None:
     """Everything about the same classes and columns."""
     if len(model.pipeline[-1].classes_) != len(model.confusion):
@@ -164,6 +168,8 @@ def _table(model: Any) -> None:
     measures = [measure for name, *row in model.tried for measure in row if isinstance(name, str)]
     if not all(isinstance(count, int) for count in counts) or not np.isfinite(measures).all() or not len(measures):
         raise RefusedError("class_counts and tried must hold numbers")
+    if model.kind not in (*_TAKEN, *(name for name, *_ in model.tried)):
+        raise RefusedError("kind must be one of the models that were tried")
     if not all(isinstance(text, str) for pair in model.failed_peers.items() for text in pair):
         raise RefusedError("failed_peers must hold texts")
     if not all(hasattr(peer, "classes_") for peer in model.peers.values()) or model.seen.part <= 0:
