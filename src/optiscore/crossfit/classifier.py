@@ -277,8 +277,9 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
         -------
         ndarray of shape (n_samples,)
             Between 1/n_classes and 1: one less the sum, over the other classes, of the probability that the sampling
-            error of the log odds is larger than these. Two models of samples of their own agree less often, with
-            probability Phi(M/sqrt(2 V)). About the sample, not about the truth.
+            error of the log odds is larger than these, by Student's t, since the variance is one of few folds. Two
+            models of samples of their own agree less often, about with probability Phi(M/sqrt(2 V)). About the sample,
+            not about the truth.
         """
         self._check_fitted()
         if not self.fold_estimators_:
@@ -303,7 +304,12 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
         # Stratified folds have the same fractions of the classes, and tell no error of these.
         counts = self.class_count_
         variances = self._variance(X, log_odds) + 1 / counts[best] + 1 / counts[rivals].T
-        return LogOdds(best, rivals.T, log_odds(p), variances)
+        return LogOdds(best, rivals.T, log_odds(p), variances, self._freedom)
+
+    @property
+    def _freedom(self) -> float:
+        """Degrees of freedom of variances: one less than folds, or than parts of the rows where these are fewer."""
+        return max(min(len(self.fold_estimators_), 1 / self.fold_part_) - 1, 1.0)
 
     def _variance(self, X: Any, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Return the variance of a function of the probabilities, by the models of the folds.
@@ -349,8 +355,7 @@ class CrossFitClassifier(MetaEstimatorMixin, ProbabilisticAnswers):  # type: ign
 
         counts = self.class_count_
         variance = self._variance(X, log_odds) + 1 / counts[asked] + 1 / (counts.sum() - counts)[asked]
-        freedom = max(min(len(self.fold_estimators_), 1 / self.fold_part_) - 1, 1)
-        quantile = float(stdtrit(freedom, 0.5 + 0.5 * level))
+        quantile = float(stdtrit(self._freedom, 0.5 + 0.5 * level))
         lower, upper = interval_around(np.take_along_axis(p, asked, axis=1), quantile * np.sqrt(variance))
         return (lower[:, 0], upper[:, 0]) if of_predicted else (lower, upper)
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, stdtr
 
 from ..numerics.types import FloatArray
 
@@ -18,11 +18,14 @@ class LogOdds(NamedTuple):
     rivals: np.ndarray
     log_odds: FloatArray
     variances: FloatArray
+    #: Degrees of freedom of the variances.
+    freedom: float = float("inf")
 
     def stability(self, n_classes: int) -> FloatArray:
         """Return one less the sum of the doubts, which are those that a rival is as good, and at least 1/n_classes."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            doubts = ndtr(-np.nan_to_num(self.log_odds / np.sqrt(self.variances), nan=0.0, posinf=1e3))
+            t = np.nan_to_num(self.log_odds / np.sqrt(self.variances), nan=0.0, posinf=1e3)
+        doubts = ndtr(-t) if np.isinf(self.freedom) else stdtr(self.freedom, -t)
         return np.maximum(1 - doubts.sum(axis=0), 1 / n_classes)
 
 
