@@ -1,9 +1,8 @@
 """TableClassifier: from a data frame to labels and to what can be known about them."""
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -11,10 +10,8 @@ import pyarrow as pa
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..documented import plain_signatures
 from ..estimators.progress import progress_bar
 from ..estimators.results import Results
-from ..files.whole_files import write_atomically
 from ..metrics import log_losses
 from ..numerics.types import BoolArray, FloatArray
 from ..trust.proportions import ClassProportions
@@ -23,11 +20,12 @@ from .columns import Choices
 from .evaluation import Rows, evaluate, read_rows
 from .frames import NAME, TableInMemory, coded_columns, like, to_arrow, with_target
 from .judging import Judgement
+from .report import TableReport
 from .selection import candidates_of
-from .table_model import TableModel, percent
+from .table_model import TableModel
 from .tables import read_table
 from .training import Plan, train
-from .verdict import Verdict, reach_verdict
+from .verdict import reach_verdict
 
 
 # scikit-learn has no types: its classes are Any to the type checker.
@@ -333,7 +331,7 @@ class TableClassifier(ClassifierMixin, Results):  # type: ignore[misc]
         changed = self.table_model_.with_priors(_priors_of(priors, self.classes_))
         return self._copy_with(table_model_=changed)
 
-    def report(self, X: Any, y: Any = None) -> "TableReport":
+    def report(self, X: Any, y: Any = None) -> TableReport:
         """Say whether the model may be trusted on rows, and where: the verdict, measures, drift.
 
         Parameters
@@ -432,74 +430,6 @@ class TableClassifier(ClassifierMixin, Results):  # type: ignore[misc]
         """
         check_is_fitted(self)
         self.table_model_.save(str(path), trusted)
-
-
-@plain_signatures
-class TableReport(NamedTuple):
-    """What is known of a model on some rows; it shows itself in a notebook.
-
-    Attributes
-    ----------
-    judgement : Judgement
-        The model, the rows, the evaluation and the verdict, as the command has them.
-    """
-
-    judgement: Judgement
-
-    @property
-    def verdict(self) -> Verdict:
-        """The answer ("yes", "only", "no" or "unknown"), a headline, a reason, and what to do."""
-        return self.judgement.verdict
-
-    @property
-    def evaluation(self) -> pd.DataFrame:
-        """Measures of the model and of simple methods, with their 95 % intervals, where the rows have labels."""
-        rows = [
-            (method, measure, value.value, value.low, value.high)
-            for method, measures in self.judgement.evaluation.methods.items()
-            for measure, value in measures.items()
-        ]
-        return pd.DataFrame(rows, columns=["method", "measure", "value", "low", "high"])
-
-    @property
-    def drift(self) -> pd.DataFrame:
-        """Columns that moved: what moved, in which rows, and how surely."""
-        return pd.DataFrame(
-            [(each.column, each.words, each.rows, each.p_value) for each in self.judgement.evaluation.drift.moved],
-            columns=["column", "change", "rows", "p_value"],
-        )
-
-    def save(self, path: str | Path) -> None:
-        """Write the whole page, which needs nothing else.
-
-        Parameters
-        ----------
-        path : path
-            The HTML file.
-        """
-        from .page import render
-
-        write_atomically(path, render(self.judgement, NAME).encode())
-
-    def __repr__(self) -> str:
-        said = self.verdict
-        return f"{said.headline}\n{said.reason}\n{said.recommendation}"
-
-    def _repr_html_(self) -> str:
-        said, found = self.verdict, self.judgement.evaluation
-        right, decided = found.decided
-        numbers = {"rows": f"{found.n_rows:,}", "decided": percent(decided / max(found.n_rows, 1))}
-        if found.has_labels:
-            numbers["right of these"] = percent(right / decided if decided else float("nan"))
-        numbers["columns that moved"] = str(len(found.drift.columns))
-        cells = "".join(
-            f'<td style="padding:0 1.5em 0 0;text-align:left"><b>{value}</b><br>{escape(name)}</td>'
-            for name, value in numbers.items()
-        )
-        return (
-            f"<h4>{escape(said.headline)}</h4><p>{escape(said.reason)}</p><table><tr>{cells}</tr></table>"
-            f"<p>{escape(said.recommendation)}</p>"
-        )
 
 
 def _labels_in(column: pa.ChunkedArray, trained: np.ndarray) -> np.ndarray:
