@@ -12,7 +12,6 @@ import pyarrow as pa
 from command import call
 from kinds import blobs
 from mutations import KINDS_OF_FILES
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -52,7 +51,9 @@ MODELS = {
     "weighed models": lambda X, y: ModeratedDiscriminantAnalysis().fit((X > 0).astype(float), y),
     "weighted rows": lambda X, y: KernelDiscriminantClassifier("short").fit(X, y, np.arange(1.0, 46)),
     "cross-fitted": lambda X, y: CrossFitClassifier(
-        [("line", LogisticRegression()), ("moderated", ModeratedDiscriminantAnalysis())], cv=3, random_state=0
+        [("kernel", KernelDiscriminantClassifier("short")), ("moderated", ModeratedDiscriminantAnalysis())],
+        cv=3,
+        random_state=0,
     ).fit(X, y),
     "pipeline": lambda X, y: make_pipeline(StandardScaler(), ModeratedDiscriminantAnalysis()).fit(X, y),
 }
