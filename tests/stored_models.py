@@ -51,7 +51,10 @@ MODELS = {
     "weighed models": lambda X, y: ModeratedDiscriminantAnalysis().fit((X > 0).astype(float), y),
     "weighted rows": lambda X, y: KernelDiscriminantClassifier("short").fit(X, y, np.arange(1.0, 46)),
     "cross-fitted": lambda X, y: CrossFitClassifier(
-        [("kernel", KernelDiscriminantClassifier("short")), ("moderated", ModeratedDiscriminantAnalysis())],
+        [
+            ("both", ModeratedDiscriminantAnalysis()),
+            ("shared", ModeratedDiscriminantAnalysis("shared", feature_map=None)),
+        ],
         cv=3,
         random_state=0,
     ).fit(X, y),

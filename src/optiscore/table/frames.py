@@ -33,6 +33,9 @@ def to_arrow(frame: Any) -> pa.Table:
             return pa.Table.from_pandas(named, preserve_index=False)
         if isinstance(frame, Mapping):
             return pa.table({str(name): column for name, column in frame.items()})
+        # Early streams of polars end the process where a column is of categories.
+        if hasattr(frame, "to_arrow"):
+            return frame.to_arrow()
         if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.Table):
             return pa.table(frame)
         X = np.asarray(frame)
