@@ -69,13 +69,11 @@ def like(frame: Any, columns: Mapping[str, np.ndarray]) -> Any:
     """Return columns as a frame of the library that a frame is of, with its index; pandas for anything else."""
     if isinstance(frame, pd.DataFrame):
         return pd.DataFrame(dict(columns), index=frame.index)
-    if isinstance(frame, Mapping) or not hasattr(frame, "__arrow_c_stream__"):
+    known = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(known, nw.DataFrame):
         return pd.DataFrame(dict(columns))
     plain = {
         name: [list(cell) if isinstance(cell, tuple) else cell for cell in column.tolist()]
         for name, column in columns.items()
     }
-    try:
-        return nw.from_dict(plain, backend=nw.get_native_namespace(frame)).to_native()
-    except TypeError:
-        return pa.table(plain)
+    return nw.from_dict(plain, backend=nw.get_native_namespace(known)).to_native()
