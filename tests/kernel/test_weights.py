@@ -7,7 +7,6 @@ from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from optiscore import KernelDiscriminantClassifier, KernelDiscriminantMap, ModeratedDiscriminantAnalysis, load, save
-from optiscore.moments.subsets import stratified
 
 SETTINGS = ({}, {"max_landmarks": 60}, {"average": False})
 
@@ -72,7 +71,6 @@ def test_landmarks_and_subsets_keep_the_weights():
     exact = KernelDiscriminantClassifier("short", max_landmarks=None).fit(X, y, weight)
     assert np.abs(model.predict_proba(X) - exact.predict_proba(X)).mean() < 0.05
     assert model.loo_weights_.sum() == pytest.approx(900, rel=0.02)
-    assert len(stratified(y, 400, 20, seed=0).rows) < 900
 
 
 def test_class_probabilities_are_those_of_with_priors(tmp_path):

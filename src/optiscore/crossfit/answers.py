@@ -14,7 +14,7 @@ from ..estimators.answers import ProbabilisticAnswers, check_classes
 from ..estimators.availability import only_if
 from ..moderated.typicality import TypicalityModel
 from ..numerics.types import FloatArray
-from ..trust.probabilities import check_level, most_probable
+from ..trust.probabilities import check_level, most_probable, other_classes
 from ..trust.sampling import HARDLY, LogOdds, interval_around
 from .folds import proba_of
 from .mixture import Mixture
@@ -97,17 +97,16 @@ class CrossFitAnswers(ProbabilisticAnswers):
         """Return log odds of the most probable class against all others, with variances by the jackknife."""
         p = self.predict_proba(X)
         rows, best, K = np.arange(len(p)), p.argmax(axis=1), len(self.classes_)
-        places = np.arange(K - 1)
-        rivals = places + (places >= best[:, None])
+        rivals = other_classes(best, K)
 
         def log_odds(proba: FloatArray) -> FloatArray:
             logs = np.log(proba + HARDLY)
-            return (logs[rows, best][:, None] - np.take_along_axis(logs, rivals, axis=1)).T
+            return logs[rows, best] - logs[rows, rivals]
 
         # Stratified folds have the same fractions of the classes, and tell no error of these.
         counts = self.class_count_
-        variances = self._variance(X, log_odds) + 1 / counts[best] + 1 / counts[rivals].T
-        return LogOdds(best, rivals.T, log_odds(p), variances, self._freedom)
+        variances = self._variance(X, log_odds) + 1 / counts[best] + 1 / counts[rivals]
+        return LogOdds(best, rivals, log_odds(p), variances, self._freedom)
 
     @property
     def _freedom(self) -> float:

@@ -1,7 +1,5 @@
 """Weights of a linear pool of classifiers, those of the least log loss of left-out rows."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..numerics.types import FloatArray
@@ -45,10 +43,6 @@ def earned_weights(p: FloatArray, weights: FloatArray) -> FloatArray:
                 break
         else:
             break
-    return _spread(shares, kept, len(p))
-
-
-def _spread(shares: FloatArray, kept: Sequence[int], n: int) -> FloatArray:
-    weights = np.zeros(n)
-    weights[list(kept)] = shares
-    return weights
+    earned = np.zeros(len(p))
+    earned[kept] = shares
+    return earned

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..documented import plain_signatures
+from ..numerics.types import BoolArray
 
 # Rows that are shown; frames show the others.
 _SHOWN = 10
@@ -115,3 +116,10 @@ class AnswerTable(Mapping[str, np.ndarray]):
         )
         more = f"... and {self._n_more} more. " if self._n_more else ""
         return f'<table style="{_STYLE}"><tr>{head}</tr>{body}</table><p>{more}{escape(self.remark)}</p>'
+
+
+def label_sets(labels: np.ndarray, named: BoolArray) -> np.ndarray:
+    """Return a tuple of labels for each row of (n_rows, n_classes), as a column."""
+    sets = np.empty(len(named), dtype=object)
+    sets[:] = [tuple(labels[row].tolist()) for row in named]
+    return sets

@@ -14,7 +14,7 @@ from ..trust.limits import least_probability
 from ..trust.probabilities import check_level, most_probable
 from ..trust.proportions import ClassProportions, estimate_proportions
 from ..trust.sets import Utility, best_sets, sets_at_level
-from .answer_table import AnswerTable
+from .answer_table import AnswerTable, label_sets
 from .results import Results
 from .validation import resolve_priors
 
@@ -151,7 +151,6 @@ class ProbabilisticAnswers(Answers):
         if utility is not None:
             return best_sets(proba, utility).T
         left_out, weights = self._left_out(self.priors_)
-        weights = weights * (self.priors_ / self._fractions())[self.loo_codes_]
         return sets_at_level(proba, left_out.T, self.loo_codes_, weights, level, by_class=by_class).T
 
     def answers(
@@ -181,10 +180,8 @@ class ProbabilisticAnswers(Answers):
         codes = most_probable(np.log(np.maximum(proba, np.finfo(proba.dtype).tiny)).T)
         probability, named = proba[np.arange(len(proba)), codes], self.predict_set(X, confidence_level)
         low, high = self.predict_proba_interval(X, confidence_level, classes="predicted")
-        sets = np.empty(len(proba), dtype=object)
-        sets[:] = [tuple(self.classes_[row].tolist()) for row in named]
         columns: dict[str, np.ndarray] = {"label": self.classes_.take(codes), "probability": probability}
-        columns |= {"low": low, "high": high, "stability": self.stability(X), "set": sets}
+        columns |= {"low": low, "high": high, "stability": self.stability(X), "set": label_sets(self.classes_, named)}
         limit, remark = self._probability_limit(target_accuracy)
         why = np.where(probability >= limit, "", "too uncertain").astype(object)
         if getattr(self, "typicality_limit_", None) is not None:
@@ -199,7 +196,6 @@ class ProbabilisticAnswers(Answers):
             return 0.0, "Decided whatever the probability."
         target = check_level(target_accuracy, "target_accuracy")
         left_out, weights = self._left_out(self.priors_)
-        weights = weights * (self.priors_ / self._fractions())[self.loo_codes_]
         limit = least_probability(left_out.max(axis=1), left_out.argmax(axis=1) == self.loo_codes_, weights, target)
         if np.isinf(limit):
             return limit, f"No limit reaches {100 * target:g} % right decisions on left-out training rows."
@@ -279,5 +275,7 @@ class ProbabilisticAnswers(Answers):
                 "there are no left-out probabilities: learn from samples with fit; streams, clusters and older model "
                 "files have none. Sets by utility or min_probability need none."
             )
-        changed = self.loo_proba_ * ((self._fractions() if priors is None else priors) / self.loo_priors_)
-        return changed / changed.sum(axis=1, keepdims=True), self.loo_weights_
+        fractions = self._fractions()
+        new = fractions if priors is None else priors
+        changed = self.loo_proba_ * (new / self.loo_priors_)
+        return changed / changed.sum(axis=1, keepdims=True), self.loo_weights_ * (new / fractions)[self.loo_codes_]

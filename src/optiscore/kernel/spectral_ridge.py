@@ -109,7 +109,7 @@ class Spectrum(NamedTuple):
         # Centring makes the constant vector one of eigenvalue 0, where it would mix with others. As that of by far the
         # largest eigenvalue, the last, it is told from them and dropped.
         top = 2 * np.trace(kernel_matrix) / len(means)
-        kernel_matrix += top if mass is None else top * masses.root * masses.root.T  # type: ignore[union-attr]
+        kernel_matrix += top * (masses.root * np.transpose(masses.root))
         w, U = np.linalg.eigh(kernel_matrix)
         w, U = _positive(w[:-1], U[:, :-1])
         return cls(w, U, None, masses.root * U, means, masses)

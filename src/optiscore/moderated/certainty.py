@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..numerics.types import FloatArray
+from ..trust.probabilities import other_classes
 from .models import GaussianModel
 
 # Rivals of a class that the likelihood ratio is searched for, at most.
@@ -38,7 +39,7 @@ def certify(model: GaussianModel, alpha: FloatArray, decided: np.ndarray) -> Cer
     alpha = alpha.astype(np.float64, copy=False)
     columns = np.arange(decided.size)
     log_joint = model.log_joint(alpha)
-    rivals = _others(decided, model.n_classes)
+    rivals = other_classes(decided, model.n_classes)
     if len(rivals) > _RIVALS:
         log_odds = (log_joint[decided, columns] - log_joint) / model.sharpness
         with np.errstate(over="ignore", under="ignore"):
@@ -57,12 +58,6 @@ def least_certificate(models: Sequence[GaussianModel], Z: FloatArray, decided: n
     parts = [certify(model, model.distances(Z), decided) for model in models]
     least = np.argmin([part.ratio for part in parts], axis=0)
     return Certificate(*(np.choose(least, list(column)) for column in zip(*parts, strict=True)))
-
-
-def _others(decided: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the classes other than that of each sample, in order; of shape (n_classes - 1, n_samples)."""
-    places = np.arange(n_classes - 1)[:, None]
-    return places + (places >= decided)
 
 
 def _signed_ratio(

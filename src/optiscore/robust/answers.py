@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn import __version__ as sklearn_version
 from sklearn.utils.validation import validate_data
 
-from ..estimators.answer_table import AnswerTable
+from ..estimators.answer_table import AnswerTable, label_sets
 from ..estimators.answers import Answers
 from ..estimators.validation import resolve_priors
 from ..moments.factors import factorise
@@ -254,8 +254,7 @@ class WorstCaseAnswers(Answers):
         said, rows = self.assess(X), np.arange(len(np.asarray(X)))
         labels, predicted = to_host_always(self.classes_), to_host_always(said.predicted)
         proba, low, high = (to_host_always(each)[rows, predicted] for each in (said.proba, said.lower, said.upper))
-        sets = np.empty(len(rows), dtype=object)
-        sets[:] = [tuple(labels[row].tolist()) for row in to_host_always(said.undominated)]
+        sets = label_sets(labels, to_host_always(said.undominated))
         factor = to_host_always(said.certified_factor)
         why = np.where(factor < 1, "other moments give another label", "")
         columns = {"label": labels.take(predicted), "probability": proba, "low": low, "high": high, "set": sets}

@@ -22,6 +22,12 @@ def most_probable(log_proba: FloatArray) -> np.ndarray:
     return ties.argmax(axis=0)
 
 
+def other_classes(decided: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the classes other than that of each sample, in order; of shape (n_classes - 1, n_samples)."""
+    places = np.arange(n_classes - 1)[:, None]
+    return places + (places >= decided)
+
+
 def check_probability(value: Any, name: str) -> FloatArray:
     """Return probabilities strictly between 0 and 1."""
     try:
